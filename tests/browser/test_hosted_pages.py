@@ -1,9 +1,7 @@
 """The hosted pages in a real browser: in every language, on a phone and a desk, in the light and in the dark."""
 
-import tomllib
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from importlib.resources import files
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -17,10 +15,10 @@ from orrery.checkout.site.pages import HostedPage
 from orrery.edge.headers import SecurityHeaders
 from tests.browser.accessibility import violations_in_both_schemes
 from tests.browser.conftest import looks
+from tests.support.hosted import WORDS
 from tests.support.serving import served
 from tests.support.tables import each_case
 
-WORDS = tomllib.loads(files("orrery").joinpath("web/guided/words.toml").read_text(encoding="utf-8"))
 LINKS = {"home": "/", "practice": "/practice", "lost": "/guided/lost", "back": "/back", "again": "/again"}
 
 

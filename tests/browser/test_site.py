@@ -1,4 +1,4 @@
-"""The demo planet in a real browser, beside a tiny remote that stands for Orrery's public operations."""
+"""The demo planet in a real browser, beside a tiny access gate."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,33 +18,25 @@ from tests.browser.live_widgets import live_routes
 from tests.support.serving import served
 from tests.support.tables import each_case
 
-
-@dataclass
-class OperationsStub:
-    """`gate` is the answer of the access gate."""
-
-    gate: int = 204
-
-    async def at_the_gate(self, _: Request) -> Response:
-        """Answer as the access gate."""
-        return Response(status_code=self.gate)
-
-
 PRACTICE = sites()[0].products[0].practice
 PHONE = {"width": 360, "height": 740}
 
 
 @dataclass
 class Planet:
-    """A running site with its remote."""
+    """A running site; `gate` is the answer of the access gate that it asks."""
 
-    url: str
-    operations: OperationsStub
+    url: str = ""
+    gate: int = 204
 
     @property
     def practice(self) -> str:
         """Return the practice page."""
         return self.url + PRACTICE
+
+    async def at_the_gate(self, _: Request) -> Response:
+        """Answer as the access gate."""
+        return Response(status_code=self.gate)
 
 
 @pytest.fixture
@@ -56,11 +48,11 @@ def page(lent_page: Page) -> Page:
 @pytest.fixture
 def planet() -> Iterator[Planet]:
     """Serve the site, and the access gate that it asks."""
-    operations = OperationsStub()
-    with served(Starlette(routes=[Path("/guided/api/gate/{product:path}", operations.at_the_gate)])) as gate:
+    planet = Planet()
+    with served(Starlette(routes=[Path("/guided/api/gate/{product:path}", planet.at_the_gate)])) as gate:
         routes = [*live_routes(), Mount("/", create_site(gate))]
-        with served(SecurityHeaders(Starlette(routes=routes))) as url:
-            yield Planet(url, operations)
+        with served(SecurityHeaders(Starlette(routes=routes))) as planet.url:
+            yield planet
 
 
 def test_questions_are_answered_with_the_keyboard(planet: Planet, page: Page) -> None:
@@ -99,7 +91,7 @@ def test_checking_nothing_asks_for_an_answer(planet: Planet, page: Page) -> None
 )
 def test_the_gate_decides(answer: int, led: str, planet: Planet, page: Page) -> None:
     """A browser without access is led to a hosted page; while the gate cannot answer, the page stays closed."""
-    planet.operations.gate = answer
+    planet.gate = answer
     found = page.request.get(planet.practice, max_redirects=0)
     assert found.headers.get("location", "") == led
     assert found.status == (303 if led else 503)

@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 import httpx2
 import pytest
 
-from orrery.adapters.memory import MemoryStore
 from orrery.checkout.button.orders import ORDER_SECONDS, Orders
 from orrery.checkout.settings import SiteSettings
 from orrery.checkout.site.forms import Forms
@@ -33,10 +32,9 @@ _PEERS = count(1)
 
 
 @pytest.fixture
-def shop() -> HostedShop:
-    """Return a shop, whose store fails when the test wants it to: the same for all cases of a table."""
-    clock = ManualClock()
-    return HostedShop(clock, UnreliableStore(MemoryStore(clock)))
+def shop(clock: ManualClock, store: UnreliableStore) -> HostedShop:
+    """Return a shop: the same for all cases of a table."""
+    return HostedShop(clock, store)
 
 
 def stranger(shop: HostedShop) -> httpx2.AsyncClient:
@@ -190,12 +188,13 @@ async def test_what_a_browser_may_add() -> None:
 
 
 @each_case(("error", "status", "tag"), [*TABLE, (RuntimeError("a bug"), 500, "internal")])
-async def test_every_error_is_a_page(error: Exception, status: int, tag: str, shop: HostedShop) -> None:
+async def test_every_error_is_a_page(
+    error: Exception, status: int, tag: str, shop: HostedShop, store: UnreliableStore
+) -> None:
     """Whatever ends a purchase, the buyer reads a page that says that nothing was charged, and no JSON."""
     async with stranger(shop) as client:
         way = (await client.post(CHECKOUT, data=FORM, headers=OF_PAGE)).headers["location"]
-        assert isinstance(shop.store, UnreliableStore)
-        shop.store.get_errors = [error]
+        store.get_errors = [error]
         answer = await client.get(way)
     assert (answer.status_code, answer.headers["cache-control"]) == (status, "no-store")
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
@@ -204,11 +203,10 @@ async def test_every_error_is_a_page(error: Exception, status: int, tag: str, sh
     assert str(error) not in answer.text
 
 
-async def test_a_store_that_fails(shop: HostedShop) -> None:
+async def test_a_store_that_fails(shop: HostedShop, store: UnreliableStore) -> None:
     """The buyer reads that nothing was charged; the same address leads on when the store is there again."""
     way = await way_on(Visitor(shop))
-    assert isinstance(shop.store, UnreliableStore)
-    shop.store.get_errors = [StoreUnavailable("It is full.")]
+    store.get_errors = [StoreUnavailable("It is full.")]
     page = await Visitor(shop).get(way)
     assert (page.status_code, said_of(page.text, "unstarted")) == (503, True)
     assert way.partition("&")[0] in page.text

@@ -14,7 +14,7 @@ from orrery.errors import StoreUnavailable
 from orrery.sandbox.site import DemoSite, sites
 from tests.nginx.gated import AT, MARK, PLAIN, VISITOR, Answer, GatedSite, expect_away, gated_site
 from tests.support.certificates import make_certificate
-from tests.support.checkout import BUYER, OTHER, PRODUCT
+from tests.support.checkout import BUYER, OTHER, PRODUCT, metadata_of
 from tests.support.hosted import OF_PAGE, sold
 from tests.support.ports import free_ports
 from tests.support.soak import SOAKING
@@ -303,9 +303,8 @@ def test_no_ticket_is_logged(site: GatedSite) -> None:
 
 def test_a_form_sells(site: GatedSite) -> None:
     """A button's form and the page that it leads to come through, with what the browser says of the form."""
-    form = {"productType": "cert", "vendorSlug": PRODUCT.vendor_slug, "certCode": PRODUCT.cert_code}
     headers = {"Content_Type": "application/x-www-form-urlencoded", "Sec_Fetch_Site": "same-origin"}
-    taken = site.ask("/guided/api/checkout", "POST", urlencode(form).encode(), **headers)
+    taken = site.ask("/guided/api/checkout", "POST", urlencode(metadata_of(PRODUCT)).encode(), **headers)
     assert (taken.status, taken.location.partition("&")[0]) == (303, f"/guided/pay?product={PRODUCT.name}")
     (refresh,) = site.ask(taken.location).headers["refresh"]
     assert refresh.startswith("0; url=https://pay.example/")

@@ -133,7 +133,7 @@ class CheckoutDomain:
     @cached_property
     def admission(self) -> Admission:
         """What lets browsers in."""
-        return Admission(self.lookup, self.browsers)
+        return Admission(self.lookup, self.browsers, BrowserCookies.of_store(self.stored.index_key))
 
     @cached_property
     def gate(self) -> AccessGate:
@@ -150,7 +150,7 @@ class CheckoutDomain:
     @cached_property
     def site_check(self) -> SiteCheck:
         """The proof that the web servers of the sites ask the access gate."""
-        return SiteCheck(self._web, self.stored.clock, BrowserCookies.of_store(self.stored.index_key))
+        return SiteCheck(self._web, self.stored.clock, self.admission.cookies)
 
     @cached_property
     def site_watch(self) -> SiteWatch:

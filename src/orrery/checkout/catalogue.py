@@ -40,6 +40,15 @@ class ProductKey(NamedTuple):
         return f"{self.vendor_slug}/{self.cert_code}"
 
     @property
+    def fields(self) -> dict[str, str]:
+        """Return it as a visitor's request and a session's metadata hold it."""
+        return {
+            "productType": self.product_type,
+            "certCode": self.cert_code,
+            "vendorSlug": self.vendor_slug,
+        }
+
+    @property
     def id(self) -> str:
         """Return its id among what is stored by product."""
         return f"{self.vendor_slug}:{self.cert_code}"
@@ -225,11 +234,7 @@ def session_parameters(product: Product, terms: SessionTerms) -> Parameters:
         "custom_text": {"submit": {"message": product.submit_message}},
         "success_url": product.key.within(site.success_url or terms.success_url),
         "cancel_url": product.key.within(site.cancel_url or terms.cancel_url),
-        "metadata": {
-            "productType": product.key.product_type,
-            "certCode": product.cert_code,
-            "vendorSlug": product.vendor_slug,
-        },
+        "metadata": {**product.key.fields},
     }
     if terms.marketing_consent:
         parameters["custom_fields"] = [_marketing_consent()]

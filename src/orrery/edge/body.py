@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Mapping
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
@@ -32,10 +33,7 @@ def json_body(kind: type[BaseModel], form: type[BaseModel] | None = None) -> dic
 
 async def read_model(request: Request, kind: type[B], limit: int) -> B:
     """Return the JSON object in the body as a model; raise what `read_object` raises, and 422."""
-    try:
-        return kind.model_validate(await read_object(request, limit))
-    except ValidationError as error:
-        raise wrong_field(error) from None
+    return _valid(kind, await read_object(request, limit))
 
 
 def is_form(request: Request) -> bool:
@@ -45,10 +43,7 @@ def is_form(request: Request) -> bool:
 
 async def read_form(request: Request, kind: type[B], limit: int) -> B:
     """Return the form in the body as a model; raise what `read_fields` raises."""
-    try:
-        return kind.model_validate(await read_fields(request, limit))
-    except ValidationError as error:
-        raise wrong_field(error) from None
+    return _valid(kind, await read_fields(request, limit))
 
 
 def wrong_field(error: ValidationError, *, within: int = 0) -> Problem:
@@ -103,6 +98,13 @@ async def read_fields(request: Request, limit: int) -> dict[str, str]:
     if len(fields) < len(pairs):
         raise Problem(422, "invalid-field", "The form has a field more than once.")
     return fields
+
+
+def _valid(kind: type[B], given: Mapping[str, object]) -> B:
+    try:
+        return kind.model_validate(given)
+    except ValidationError as error:
+        raise wrong_field(error) from None
 
 
 def _media_type(request: Request) -> str:

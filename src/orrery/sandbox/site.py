@@ -26,7 +26,7 @@ WEB = Path(__file__).parents[1] / "web"
 
 _FILES = {
     path.name: path
-    for path in (WEB / "tokens.css", WEB / "ground.css", *(WEB / "site").iterdir())
+    for path in (*WEB.glob("*.css"), *(WEB / "site").iterdir())
     if path.suffix in {".css", ".js", ".svg"}
 }
 _STYLES = {"missing": "panel", "away": "panel", "analytics": "live", "admin": "live"}

@@ -6,7 +6,6 @@ from typing import Any
 import httpx2
 import pytest
 
-from orrery.adapters.memory import MemoryStore
 from orrery.checkout.selling.price_list import KEPT
 from orrery.edge.http import public_app
 from orrery.edge.metrics import Metrics
@@ -75,9 +74,9 @@ async def test_in_live_mode_the_price_is_the_receipts() -> None:
     assert await Page(rehearsal).shown() == [sold, ("ccsp", False, None, None)]
 
 
-async def test_visitors_cost_nothing() -> None:
+async def test_visitors_cost_nothing(clock: ManualClock, store: UnreliableStore) -> None:
     """However many ask, the processor and the store are asked once a minute."""
-    shop = HostedShop(clock := ManualClock(), store := UnreliableStore(MemoryStore(clock)))
+    shop = HostedShop(clock, store)
     shop.processor.active_price = TODAY
     page = Page(shop)
     first = await page.ask()
@@ -88,9 +87,9 @@ async def test_visitors_cost_nothing() -> None:
     assert (await page.shown())[0] == ("cissp", True, None, None)
 
 
-async def test_what_a_cache_gets() -> None:
+async def test_what_a_cache_gets(clock: ManualClock) -> None:
     """A minute, a validator that changes with the list, and leave for any page to read it."""
-    shop = HostedShop(clock := ManualClock())
+    shop = HostedShop(clock)
     page = Page(shop)
     answer = await page.ask(Origin="https://elsewhere.example")
     assert answer.headers["cache-control"] == f"public, max-age={KEPT}"
@@ -115,9 +114,9 @@ async def test_a_processor_that_tells_no_price(error: Exception) -> None:
     assert (await page.shown())[0] == ("cissp", True, 5900, "eur")
 
 
-async def test_receipts_that_cannot_be_read() -> None:
+async def test_receipts_that_cannot_be_read(clock: ManualClock, store: UnreliableStore) -> None:
     """The answer is 503, and the next one is right."""
-    shop = HostedShop(clock := ManualClock(), store := UnreliableStore(MemoryStore(clock)))
+    shop = HostedShop(clock, store)
     page = Page(shop)
     store.get_errors = [StoreUnavailable("It is full.")]
     refused = await page.ask()

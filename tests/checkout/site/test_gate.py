@@ -5,7 +5,6 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.browsers import MOST, STAYS
 from orrery.checkout.browser_records import OpenedBrowser
 from orrery.checkout.site.cookie import PROBE_LIFE, BrowserCookies
@@ -16,7 +15,7 @@ from orrery.edge.http import public_app
 from orrery.edge.metrics import Metrics
 from orrery.errors import StoreUnavailable
 from orrery.runtime.collection import commit
-from tests.support.checkout import BUYER, INDEX_KEY, OTHER, PRODUCT, Shop, session_json
+from tests.support.checkout import BUYER, INDEX_KEY, OTHER, PRODUCT, Shop, metadata_of, session_json
 from tests.support.clock import ManualClock
 from tests.support.requests import client_of
 from tests.support.rounds import found
@@ -25,6 +24,12 @@ from tests.support.unreliable_store import UnreliableStore
 pytestmark = pytest.mark.anyio
 
 COOKIES = BrowserCookies.of_store(INDEX_KEY)
+
+
+@pytest.fixture
+def shop(clock: ManualClock, store: UnreliableStore) -> Shop:
+    """Return a shop over this store."""
+    return Shop(clock, store)
 
 
 async def opened(shop: Shop, session_id: str = "cs_1") -> bytes:
@@ -95,27 +100,21 @@ async def test_what_is_taken_back_is_closed_within_a_second(shop: Shop, taken_ba
     assert [await at_the_gate(one, cookie) for one in (shop, elsewhere)] == [expected, expected]
 
 
-async def test_a_known_browser_costs_the_store_one_read_a_second() -> None:
+async def test_a_known_browser_costs_the_store_one_read_a_second(shop: Shop, store: UnreliableStore) -> None:
     """Whatever it asks for: the store is asked whether anything was taken back, and nothing else."""
-    clock = ManualClock()
-    store = UnreliableStore(MemoryStore(clock))
-    shop = Shop(clock, store)
     cookie = await opened(shop)
     assert await at_the_gate(shop, cookie) == 204
     store.reads.clear()
     assert [await at_the_gate(shop, cookie) for _ in range(100)] == [204] * 100
     assert not store.reads
-    clock.advance(EVERY)
+    shop.clock.advance(EVERY)
     assert [await at_the_gate(shop, cookie) for _ in range(100)] == [204] * 100
     assert store.reads == {"access-generation": 1}
 
 
 @pytest.mark.parametrize("closed", ["another product", "revoked", "erased"])
-async def test_a_browser_that_is_refused_costs_no_more(closed: str) -> None:
+async def test_a_browser_that_is_refused_costs_no_more(closed: str, shop: Shop, store: UnreliableStore) -> None:
     """A known browser that may not see a page is remembered until the next look, which finds what was granted."""
-    clock = ManualClock()
-    store = UnreliableStore(MemoryStore(clock))
-    shop = Shop(clock, store)
     cookie = await opened(shop)
     if closed == "revoked":
         _ = await shop.desk.revoke("cs_1", "asked by the buyer")
@@ -128,31 +127,24 @@ async def test_a_browser_that_is_refused_costs_no_more(closed: str) -> None:
     assert not store.reads
     product = OTHER if closed == "another product" else PRODUCT
     await shop.offered("cs_2", cert_code=product.cert_code, price_id=product.price_id)
-    bought = {"productType": "cert", "certCode": product.cert_code, "vendorSlug": product.vendor_slug}
-    _ = await shop.receive("evt_2", session_json("cs_2", metadata=bought))
+    _ = await shop.receive("evt_2", session_json("cs_2", metadata=metadata_of(product)))
     assert await shop.browsers.open_first("cs_2", COOKIES.browser_of(cookie) or "none")
-    clock.advance(EVERY)
+    shop.clock.advance(EVERY)
     assert await at_the_gate(shop, cookie, path) == 204
 
 
-async def test_a_cookie_that_we_did_not_make_costs_no_read() -> None:
+async def test_a_cookie_that_we_did_not_make_costs_no_read(shop: Shop, store: UnreliableStore) -> None:
     """Anybody can send one as often as they like, without a rate limit."""
-    clock = ManualClock()
-    store = UnreliableStore(MemoryStore(clock))
-    shop = Shop(clock, store)
     for forged in (b"x", b"A" * 43, BrowserCookies.of_store(b"another").new()):
         assert await at_the_gate(shop, forged) == 401
     assert not store.reads
 
 
-async def test_a_probe_is_answered_from_what_it_says() -> None:
+async def test_a_probe_is_answered_from_what_it_says(shop: Shop, store: UnreliableStore) -> None:
     """It opens its product, and not another one; it costs no read, and leaves nothing behind."""
-    clock = ManualClock()
-    store = UnreliableStore(MemoryStore(clock))
-    shop = Shop(clock, store)
-    probe = COOKIES.new_probe(PRODUCT.key, clock.now())
+    probe = COOKIES.new_probe(PRODUCT.key, shop.clock.now())
     assert [await at_the_gate(shop, probe, one.name) for one in (PRODUCT, OTHER)] == [204, 403]
-    clock.advance(PROBE_LIFE.total_seconds())
+    shop.clock.advance(PROBE_LIFE.total_seconds())
     assert await at_the_gate(shop, probe) == 403
     assert not store.reads
     assert await shop.entries() == []
@@ -276,11 +268,9 @@ async def test_nothing_but_its_answer(shop: Shop, method: str) -> None:
 
 
 @pytest.mark.parametrize("path", [PRODUCT.name, f"{PRODUCT.name}/", f"/{PRODUCT.name}", ""])
-async def test_a_store_that_cannot_be_asked(path: str) -> None:
+async def test_a_store_that_cannot_be_asked(path: str, shop: Shop, store: UnreliableStore) -> None:
     """It is neither yes nor no: 503, whatever the path, and the next request is answered."""
-    clock = ManualClock()
-    store = UnreliableStore(MemoryStore(clock))
-    shop, metrics = Shop(clock, store), Metrics()
+    metrics = Metrics()
     cookie, gate = await opened(shop), SiteRoutes(shop.gate).all()
     app = AnsweredDirectly(public_app(gate.public, gate.direct, found(), metrics), gate.direct[0], metrics)
     store.get_errors = [StoreUnavailable("It is full.")]
@@ -290,11 +280,8 @@ async def test_a_store_that_cannot_be_asked(path: str) -> None:
     assert [one.status_code for one in answers] == [503, 204 if path == PRODUCT.name else 403]
 
 
-async def test_all_that_wait_share_one_look() -> None:
+async def test_all_that_wait_share_one_look(shop: Shop, store: UnreliableStore) -> None:
     """While the store hangs, they wait for one read, and not each for its own in turn; they share its failure."""
-    clock = ManualClock()
-    store = UnreliableStore(MemoryStore(clock))
-    shop = Shop(clock, store)
     cookie = await opened(shop)
     store.get_errors = [StoreUnavailable("It hung.")]
     store.reads.clear()
@@ -305,17 +292,14 @@ async def test_all_that_wait_share_one_look() -> None:
     assert await at_the_gate(shop, cookie) == 204
 
 
-async def test_what_was_read_before_it_was_revoked_is_not_remembered() -> None:
+async def test_what_was_read_before_it_was_revoked_is_not_remembered(shop: Shop, store: UnreliableStore) -> None:
     """A revocation between the read of an access and its answer closes it a second later all the same."""
-    clock = ManualClock()
-    store = UnreliableStore(MemoryStore(clock))
-    shop = Shop(clock, store)
-    cookie, other = await opened(shop), Shop(clock, store.inside)
+    cookie, other = await opened(shop), Shop(shop.clock, store.inside)
 
     async def revoked() -> None:
         store.overtaken_by = None
         _ = await other.desk.revoke("cs_1", "asked by the buyer")
-        clock.advance(EVERY)
+        shop.clock.advance(EVERY)
         assert await at_the_gate(shop, cookie) == 403
 
     store.overtaken_by = revoked  # behind the read of the access, before its use is noted

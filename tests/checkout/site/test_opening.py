@@ -8,10 +8,9 @@ from itertools import permutations
 import httpx2
 import pytest
 
-from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.browsers import MOST, STAYS
 from orrery.checkout.sites import ENDED
-from tests.support.checkout import BUYER, OTHER, PRODUCT, session_json
+from tests.support.checkout import BUYER, OTHER, PRODUCT, metadata_of, session_json
 from tests.support.clock import ManualClock
 from tests.support.hosted import BACK, OPENED, HostedShop, Visitor, links, said_of, sold
 from tests.support.tables import each_case
@@ -91,8 +90,7 @@ async def test_one_browser_keeps_its_cookie_for_all_that_it_opened() -> None:
     before = dict(visitor.cookies)
     shop.clock.advance(timedelta(days=30).total_seconds())
     await shop.offered("cs_2", cert_code=OTHER.cert_code, price_id=OTHER.price_id)
-    bought = {"productType": "cert", "certCode": OTHER.cert_code, "vendorSlug": OTHER.vendor_slug}
-    _ = await shop.receive("evt_2", session_json("cs_2", metadata=bought))
+    _ = await shop.receive("evt_2", session_json("cs_2", metadata=metadata_of(OTHER)))
     led = await visitor.get("/guided/success?session_id=cs_2")
     led_again = await visitor.post((await links(shop))[0])
     assert dict(visitor.cookies) == before
@@ -296,10 +294,8 @@ async def test_an_erased_buyer_keeps_the_link() -> None:
     assert await visitor.gate() == 204
 
 
-async def test_no_key_is_kept() -> None:
+async def test_no_key_is_kept(clock: ManualClock, store: UnreliableStore) -> None:
     """What is stored has no key of a link, before and after the e-mail was sent; a wrong key costs no read."""
-    clock = ManualClock()
-    store = UnreliableStore(MemoryStore(clock))
     shop = HostedShop(clock, store)
     await sold(shop)
     [link] = await links(shop)

@@ -6,7 +6,6 @@ from typing import get_args
 
 import pytest
 
-from orrery.adapters.memory import MemoryStore
 from orrery.checkout.settings import SiteSettings
 from orrery.checkout.site.pages import RENEWED, HostedPage
 from orrery.checkout.sites import BUTTON, CANCELLED, ENDED, LOST, OPEN, Language
@@ -105,10 +104,8 @@ async def test_back_is_an_address_of_the_site(back: str, to: str) -> None:
         ("/guided/success?session_id=access:cs_1", "unknown"),
     ],
 )
-async def test_the_other_pages(path: str, name: str) -> None:
+async def test_the_other_pages(path: str, name: str, clock: ManualClock, store: UnreliableStore) -> None:
     """Each without a session of ours; what a stranger puts into an address is not on the page."""
-    clock = ManualClock()
-    store = UnreliableStore(MemoryStore(clock))
     page = await Visitor(HostedShop(clock, store)).get(path)
     assert said_of(page.text, name)
     assert "North" in page.text
@@ -138,10 +135,8 @@ async def test_what_each_page_forbids() -> None:
     assert not re.findall(r"https?://", page.text.replace(NORTH.origin, ""))
 
 
-async def test_a_store_that_cannot_be_read() -> None:
+async def test_a_store_that_cannot_be_read(clock: ManualClock, store: UnreliableStore) -> None:
     """A buyer reads that the access is not lost, on a page that tries again."""
-    clock = ManualClock()
-    store = UnreliableStore(MemoryStore(clock))
     shop = HostedShop(clock, store)
     await sold(shop)
     store.get_errors = [StoreUnavailable("It is full.")] * 3

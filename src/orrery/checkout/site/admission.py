@@ -1,12 +1,13 @@
 """What a browser may see of a product: one answer, for the access gate and for the hosted pages."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
 from orrery.checkout.access.browsers import Browsers
 from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.site.cookie import BrowserCookies
 from orrery.errors import RecordUnreadable
 
 
@@ -24,12 +25,16 @@ class Admission:
 
     lookup: Lookup
     browsers: Browsers
+    cookies: BrowserCookies = field(repr=False)
 
-    async def of(self, browser: str, product: ProductKey) -> Admitted:
-        """Note that a browser came, and return what it may see of a product.
+    async def of(self, cookie: bytes, product: ProductKey) -> Admitted:
+        """Note that the browser of a cookie came, and return what it may see of a product.
 
         Raises `RecordUnreadable` where an access that cannot be read might be open.
         """
+        browser = self.cookies.browser_of(cookie)
+        if browser is None:
+            return Admitted("new")
         known = await self.browsers.of(browser)
         ends, full, unreadable = list[datetime](), False, [*known.unreadable]
         for one in known.values():

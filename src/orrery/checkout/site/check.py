@@ -140,9 +140,8 @@ class _Run:
     async def _gate(self) -> list[Found]:
         asked = of_gate(self._pages)
         answered = await self._answers([one for one, _ in asked])
-        right = [status for _, status in asked]
-        both = zip(answered, right, strict=True)
-        return [self._found(one, answer) for (one, answer), status in both if gate_is_wrong(answer, status)]
+        both = zip(answered, asked, strict=True)
+        return [self._found(one, answer) for (one, answer), (_, right) in both if gate_is_wrong(answer, right)]
 
     async def _hosted(self) -> list[Found]:
         answer = await self._ask(HOSTED_PAGE)

@@ -11,7 +11,7 @@ from orrery.checkout.access.browsers import USE_NOTED
 from orrery.checkout.catalogue import Catalogue, ProductKey
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.site.admission import Admission
-from orrery.checkout.site.cookie import BrowserCookies, cookie_name, sent_cookie
+from orrery.checkout.site.cookie import cookie_name, sent_cookie
 from orrery.runtime.tasks import Tasks
 
 EVERY = 1.0
@@ -44,7 +44,7 @@ class AccessGate:
         self._tasks = tasks
         self._catalogue = catalogue
         self._admission = admission
-        self._cookies = BrowserCookies.of_store(stored.index_key)
+        self._cookies = admission.cookies
         self._open = dict[tuple[str, bytes], datetime]()
         self._refused = dict[tuple[str, bytes], GateStatus]()
         self._generation: int | None = None
@@ -60,7 +60,7 @@ class AccessGate:
         cookie = sent_cookie(headers, asked.cookie)
         known = path, cookie
         until = self._open.get(known)
-        if until is None and (not cookie or self._cookies.browser_of(cookie) is None):
+        if until is None and self._cookies.browser_of(cookie) is None:
             return self._of_probe(path, cookie)  # a stranger costs no read
         if self._looked_at is None or self._clock.monotonic() - self._looked_at >= EVERY:
             await self._look()
@@ -114,9 +114,9 @@ class AccessGate:
         return answer
 
     async def _look_up(self, product: ProductKey, path: str, cookie: bytes) -> GateStatus:
-        browser, generation = self._cookies.browser_of(cookie), self._generation
-        admitted = await self._admission.of(browser, product) if browser else None
-        if admitted is None or admitted.state == "new":
+        generation = self._generation
+        admitted = await self._admission.of(cookie, product)
+        if admitted.state == "new":
             return 401
         if admitted.until is None:
             return 403

@@ -13,7 +13,7 @@ from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord
 from orrery.checkout.site.admission import Admission, Admitted
-from orrery.checkout.site.cookie import BrowserCookies, set_cookie
+from orrery.checkout.site.cookie import set_cookie
 from orrery.errors import NotFound, OrreryError
 from orrery.logs import log
 from orrery.runtime.outbox import notify_once
@@ -65,9 +65,8 @@ class Opening:
     ) -> None:
         self._stored, self._clock = stored, stored.clock
         self._lookup, self._browsers, self._states = admission.lookup, admission.browsers, states
-        self._admission, self._emails = admission, emails
+        self._admission, self._cookies, self._emails = admission, admission.cookies, emails
         self._tasks = tasks
-        self._cookies = BrowserCookies.of_store(stored.index_key)
         self._references = stored.references
 
     async def seen(self, session_id: str) -> SeenSession:
@@ -135,8 +134,7 @@ class Opening:
 
     async def admitted(self, product: ProductKey, sent: bytes) -> Admitted:
         """Return what the access gate lets a browser see of a product."""
-        browser = self._cookies.browser_of(sent)
-        return await self._admission.of(browser, product) if browser else Admitted("new")
+        return await self._admission.of(sent, product)
 
     def send_emails(self, email: str) -> None:
         """Send a buyer the e-mails with the links once more, in the background: no caller learns whether."""

@@ -18,7 +18,7 @@ RENEWED = {"open": 10, "pending": 4, "delayed": 300, "away": 10}
 PATIENCE = 60
 """A page asks again after a sixtieth of its session's age at the earliest: a tab may stay open for a day."""
 
-_STYLES = ("tokens.css", "ground.css", "guided/guided.css")
+_STYLES = ("tokens.css", "ground.css", "message.css", "guided/guided.css")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -189,7 +189,7 @@ def refusal_is_kept(answer: SiteAnswer) -> bool:
     """Return whether a cache may keep a refusal: a browser would get it again after its purchase."""
     said = _cache_control(answer)
     kept = {one for one in said if one.startswith(("max-age=", "s-maxage=")) and not one.endswith("=0")}
-    return is_refused(answer) and bool(kept) and not said & {"no-store", "no-cache"}
+    return bool(kept) and not said & {"no-store", "no-cache"}
 
 
 def _may_be_kept(answer: SiteAnswer) -> bool:

@@ -26,8 +26,6 @@ from orrery.edge.problems import problems, show_errors
 from orrery.edge.rate_limit import RateLimit, too_many
 from orrery.edge.routes import Routes
 from orrery.edge.scripts import script_answer
-from orrery.errors import StoreError
-from orrery.logs import log
 from orrery.syntax.email_address import is_email_address, normal_email
 from orrery.syntax.script import Script
 
@@ -38,14 +36,13 @@ _SLUG: dict[str, Any] = {"in": "path", "required": True, "schema": {"type": "str
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 """Some web servers ask by the method of the visitor's request: the answer is the same."""
 
-
 FORM_BODY = 4 * 1024
 """Largest form of a hosted page in bytes."""
 
 _OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x1f\x7f]*")
 """An address on the same site, decoded: a path that no browser takes for another host."""
 
-_OF_STATUS = {404: "unsold", 429: "busy", **dict.fromkeys((400, 408, 413, 415, 422), "bad_form")}
+_OF_STATUS = {403: "again", 404: "unsold", 429: "busy", **dict.fromkeys((400, 408, 413, 415, 422), "bad_form")}
 _UNSOLD = frozenset({"not-configured", "not-preflighted"})
 
 Answer = Callable[["PageRoutes", Request], Awaitable[Response]]
@@ -113,24 +110,24 @@ class Pages:
     def ask(self, request: Request, product: ProductKey, *, status: int = 200) -> Response:
         """Return the page with a button of ours for a product, whose form comes from a page of ours."""
         page = self._page(request, "buy", product)
-        asked = {
-            "productType": product.product_type,
-            "certCode": product.cert_code,
-            "vendorSlug": product.vendor_slug,
-        }
-        return _answer(replace(page, action=CHECKOUT, fields={**page.fields, **asked}), status)
+        return _answer(replace(page, action=CHECKOUT, fields={**page.fields, **product.fields}), status)
 
     def lead_on(self, request: Request, product: ProductKey, url: str) -> Response:
         """Return the page that goes on to the payment page by itself, and by a link."""
         page = self._page(request, "paying", product)
         return _answer(replace(page, links={"pay": url}), headers={"Refresh": f"0; url={url}"})
 
-    def show_errors(self, request: Request, product: ProductKey | None = None) -> None:
-        """Let a page say what went wrong with this request, if anything does."""
-        show_errors(request, partial(self._failed, request, product))
+    def show_errors(
+        self, request: Request, product: ProductKey | None = None, unavailable: str = "unstarted"
+    ) -> None:
+        """Let a page say what went wrong with this request, if anything does; `unavailable` is that of a 503."""
+        show_errors(request, partial(self._failed, request, product, unavailable))
 
-    def _failed(self, request: Request, product: ProductKey | None, problem: Problem) -> Response:
-        name = "unsold" if problem.tag in _UNSOLD else _OF_STATUS.get(problem.status, "unstarted")
+    def _failed(
+        self, request: Request, product: ProductKey | None, unavailable: str, problem: Problem
+    ) -> Response:
+        of_status = _OF_STATUS | {503: unavailable}
+        name = "unsold" if problem.tag in _UNSOLD else of_status.get(problem.status, "unstarted")
         # The answer to a bug does not pass what sets this for other answers.
         headers = {**(problem.headers or {}), "Cache-Control": "no-store"}
         return self.page(request, name, product, status=problem.status, headers=headers)
@@ -185,14 +182,10 @@ class PageRoutes:
 
     def _limited(self, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
         async def answered(request: Request) -> Response:
-            self.pages.show_errors(request)
+            self.pages.show_errors(request, unavailable="away")
             if wait := self.limit.wait(*rate_scopes(self.addresses.of(request))):
                 raise too_many(wait)
-            try:
-                return await answer(self, request)
-            except StoreError as error:
-                log.warning("a hosted page could not be shown", kind=type(error).__name__, why=str(error))
-                return self.pages.page(request, "away", status=503)
+            return await answer(self, request)
 
         return answered
 
@@ -213,8 +206,7 @@ class PageRoutes:
 
     async def open_first(self, request: Request) -> Response:
         """Open a session in the first browser by the button of a page that no person was known to look at."""
-        if await self._form(request) is None:
-            return self.pages.page(request, "again", status=403)
+        _ = await self._form(request)
         return await self.success(request)
 
     async def in_browser(self, request: Request) -> Response:
@@ -246,8 +238,7 @@ class PageRoutes:
 
     async def open(self, request: Request) -> Response:
         """Open the access of a link in this browser."""
-        if await self._form(request) is None:
-            return self.pages.page(request, "again", status=403)
+        _ = await self._form(request)
         linked = await self.opening.linked(request.query_params.get("link", ""))
         if linked is None or linked[1] is None:
             return await self.link(request)
@@ -262,8 +253,7 @@ class PageRoutes:
     async def send(self, request: Request) -> Response:
         """Send the link to the address on file; the answer is the same for every address, and as fast."""
         form = await self._form(request)
-        if form is None:  # counted for no client: a page elsewhere makes a reader's browser send it
-            return self.pages.page(request, "again", status=403)
+        # Only now, since a page elsewhere can make a reader's browser send a form.
         if wait := self.emails.wait(*rate_scopes(self.addresses.of(request))):
             raise too_many(wait)
         email = normal_email(form.get("email", ""))
@@ -271,10 +261,12 @@ class PageRoutes:
             self.opening.send_emails(email)
         return self.pages.page(request, "sent")
 
-    async def _form(self, request: Request) -> Mapping[str, str] | None:
-        """Return the fields of a form that was on a page of ours, or None; raise what `read_fields` raises."""
+    async def _form(self, request: Request) -> Mapping[str, str]:
+        """Return the fields of a form that was on a page of ours; raise 403, and what `read_fields` raises."""
         fields = await read_fields(request, FORM_BODY)
-        return fields if self.pages.forms.are_own(request.headers, fields.get("form_token", "")) else None
+        if not self.pages.forms.are_own(request.headers, fields.get("form_token", "")):
+            raise Problem(403, "refused", "The form was on no page of ours.")
+        return fields
 
     def _sent(self, request: Request, product: ProductKey) -> bytes:
         return sent_cookie(request.headers.raw, cookie_name(self.pages.catalogue.site_of(product)))
