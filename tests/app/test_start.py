@@ -45,6 +45,7 @@ SETTINGS = settings_from(
 
 FEW = {
     "outage:": "at most one for each part",
+    "pending:": "paid sessions without access: those that are awaited, and for a month those that were refused",
     "preflight:": "those that the next one leads to",
     "preflight-left:": "the trials of the products that need attention",
     "secret:": "one for each secret",

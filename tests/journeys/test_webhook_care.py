@@ -8,6 +8,8 @@ import httpx2
 from tests.support.deployment import Deployment
 from tests.support.marked import ADMIN_PASSWORD
 from tests.support.visiting import Visitor
+from tests.support.waiting import until
+from tests.support.webhooks import send, signed
 
 OWNER = httpx2.BasicAuth("owner", ADMIN_PASSWORD)
 
@@ -43,6 +45,14 @@ def test_an_event_that_did_not_come_is_taken_in(shop: Deployment, visitor: Visit
     assert [one for one in events(shop, "--failed") if one["id"] == lost["id"]] == []
     (known,) = [one for one in events(shop) if one["id"] == lost["id"]]
     assert (known["became"], known["stored"]) == ("granted", True)
+
+
+def test_webhooks_that_are_refused(shop: Deployment) -> None:
+    """Wrong signatures are refused as long as they come, and the owner reads of it."""
+    body, signature = signed(shop, {"id": "evt_wrong"})
+    wrong = f"{signature.partition(',')[0]},v1={'0' * 64}"
+    assert [send(shop, body, wrong).status_code for _ in range(6)] == [400] * 6
+    until(lambda: doctor(shop, "webhooks")["state"] == "broken")
 
 
 def test_the_owners_page(shop: Deployment, visitor: Visitor) -> None:

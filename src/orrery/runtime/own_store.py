@@ -5,7 +5,7 @@ from typing import Any
 from orrery.errors import OrreryError
 from orrery.ports.store import Store
 from orrery.runtime.module import Module
-from orrery.runtime.modules import NOTIFICATIONS, RUNTIME
+from orrery.runtime.modules import NOTIFICATIONS, RUNTIME, WATCH
 
 
 class NotDeclaredError(OrreryError):
@@ -21,9 +21,9 @@ class Marked(dict[str, Any]):
 class OwnStore:
     """A `Store` in which only a declared prefix gets a collection: other keys would belong to no module.
 
-    Those of the runtime and of the outbox may be used by all: a module holds a lease, and queues messages. What is
-    written is not looked at: a commit may write the keys of several modules. `marked` gets the collections whose
-    records have personal fields.
+    Those of the runtime, the outbox and the watch may be used by all: a module holds a lease, queues messages, and
+    reports a problem at once. What is written is not looked at: a commit may write the keys of several modules.
+    `marked` gets the collections whose records have personal fields.
     """
 
     def __init__(self, store: Store, module: Module, marked: Marked) -> None:
@@ -34,7 +34,8 @@ class OwnStore:
 
     def require(self, prefix: str) -> None:
         """Raise `NotDeclaredError` for a prefix that the module does not declare."""
-        if not prefix.startswith((*self._module.prefixes, *RUNTIME.prefixes, *NOTIFICATIONS.prefixes)):
+        shared = *RUNTIME.prefixes, *NOTIFICATIONS.prefixes, *WATCH.prefixes
+        if not prefix.startswith((*self._module.prefixes, *shared)):
             raise NotDeclaredError(
                 f"The module {self._module.name} keeps records under {prefix}, which its `prefixes` do not name."
             )

@@ -9,7 +9,6 @@ from orrery.checkout.records import AccessRecord, WithheldSession
 from orrery.errors import StoreError
 from orrery.ports.health import ACT_TODAY, Concern, Finding, Severity
 from orrery.ports.processor import ProcessorReads
-from orrery.runtime.collection import gathered
 from orrery.runtime.outbox import MOST_COUNTED, Notification, Outbox
 from orrery.runtime.references import References
 from orrery.syntax.email_address import masked
@@ -72,8 +71,9 @@ class BuyersInNeed:
         """
         try:
             unreached = await self.unreached(MOST_COUNTED)
-            withheld = await self._withheld_sessions(MOST + 1)  # a health round reads no more of them
-            waiting = [await self._withheld(one) for one in withheld if one.state != "refused"]
+            waiting = [
+                await self._withheld(one) for one in await self._withheld_sessions() if one.state != "refused"
+            ]
         except StoreError:
             return []
         refused = "All: `orrery notifications list --state dead`."
@@ -111,9 +111,8 @@ class BuyersInNeed:
             reference, row.created_at, record.product.name, masked(record.email), why, todo, link or ""
         )
 
-    async def _withheld_sessions(self, most: int | None = None) -> list[WithheldSession]:
-        now = self.stored.clock.now()
-        waiting = (await gathered(self.stored.pending.pages(limit=most))).values()
+    async def _withheld_sessions(self) -> list[WithheldSession]:
+        now, waiting = self.stored.clock.now(), (await self.stored.pending.all()).values()
         return [
             one
             for one in waiting
