@@ -73,13 +73,14 @@ def test_no_barrier_in_any_state(desk: str, open_page: OpenPage, watch: Watch) -
 
 
 def test_tables_fit_their_cards(desk: str, open_page: OpenPage) -> None:
-    """At no width a table is wider than its card, and fingerprints stay in one piece."""
+    """At no width a table is wider than its card, and neither a fingerprint nor a short word is broken."""
     page = open_page(http_credentials=OWNER)
     page.goto(f"{desk}/wide?open")
     for width in (360, 710, 760, 962, 1040, 1121, 1280):
         page.set_viewport_size({"width": width, "height": 800})
         assert (width, sideways(page), page.evaluate(_OVERHANG)) == (width, 0, 0)
-        assert page.get_by_text("f96612547420").evaluate("one => one.getClientRects().length") == 1
+        for text in ("f96612547420", "refunded"):
+            assert page.get_by_text(text, exact=True).evaluate("one => one.getClientRects().length") == 1
 
 
 def test_a_phone_needs_few_thumbs(desk: str, open_page: OpenPage) -> None:
@@ -88,6 +89,15 @@ def test_a_phone_needs_few_thumbs(desk: str, open_page: OpenPage) -> None:
     page.goto(f"{desk}/well")
     expect(page.get_by_role("table", name="Sales").get_by_role("row")).to_have_count(11)
     assert page.evaluate("document.documentElement.scrollHeight") < 2000
+
+
+def test_a_step_to_go_live_is_a_block(desk: str, open_page: OpenPage) -> None:
+    """On a phone what to do stands below its step, whatever it is made of."""
+    page = open_page(viewport=PHONE, http_credentials=OWNER)
+    page.goto(f"{desk}/new")
+    steps = page.get_by_role("table", name="To go live").get_by_role("row")
+    shown = steps.evaluate_all("all => all.slice(1).map(one => getComputedStyle(one).display)")
+    assert shown == ["block", "block"]
 
 
 def test_without_a_script(desk: str, open_page: OpenPage) -> None:

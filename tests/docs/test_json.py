@@ -9,6 +9,7 @@ WITHOUT = {
         "access change-email",
         "access grant",
         "access import",
+        "access keep",
         "access resend",
         "access revoke",
         "approvals close",

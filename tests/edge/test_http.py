@@ -27,7 +27,7 @@ def router() -> APIRouter:
     """Return a few operations: one that works, one that our errors stop, one that breaks."""
     made = APIRouter(prefix="/guided/api")
 
-    @made.get("/works/{what}", summary="Work <b>hard</b>")
+    @made.get("/works/{what}", summary="Work <b>hard</b>", description="As `what` says.")
     async def works(what: str) -> dict[str, str]:  # pyright: ignore[reportUnusedFunction] the decorator registers it
         return {"what": what}
 
@@ -205,6 +205,7 @@ async def test_the_reference() -> None:
     for path in document["paths"]:
         assert path in page
     assert "Work &lt;b&gt;hard&lt;/b&gt;" in page
+    assert "As <code>what</code> says." in page
     assert not re.search(r"<script|<link|<img|<iframe|\bsrc=|@import|url\(|https?://", page)
     assert public.openapi_url is None
 

@@ -119,9 +119,9 @@ async def test_put_aside_for_a_time() -> None:
     """A time ends by itself; of what is most urgent it is a day at most, and of nothing more than a week."""
     desk = Desk()
     desk.findings = [SLOW, LOST]
-    with pytest.raises(Invalid, match="24 h at most"):
+    with pytest.raises(Invalid, match="for 24 h at most"):
         await problems(desk).acknowledge("webhook secret", 2 * DAY)
-    with pytest.raises(Invalid, match="168 h at most"):
+    with pytest.raises(Invalid, match="for 7 days at most"):
         await problems(desk).acknowledge("job: refresh", 8 * DAY)
     with pytest.raises(NotFound, match="webhook secret; job: refresh"):
         await problems(desk).acknowledge("no such", None)

@@ -31,7 +31,7 @@ SALES = Panel(
             f"2026-11-21T{11 - number:02}:45:00Z",
             "49.00 USD",
             "Northwind Cloud Navigator",
-            "refunded in part" if number == 3 else "open",
+            ("refunded in part", "refunded")[number == 4] if number in {3, 4} else "open",
             "a…@example.org",
             Link("ref_7k3m9xq2hd4v", f"https://processor.example/payments/pi_{number}"),
         )
@@ -44,7 +44,7 @@ TO_GO_LIVE = Panel(
     "2 steps are left",
     todo="Type `orrery doctor` for the rest.",
     columns=("step", "what to do"),
-    rows=(("live mode", 'Set `mode = "live"`.'), ("first sale", "Buy something yourself.")),
+    rows=(("live mode", 'Put it into a_file; set `mode = "live"`.'), ("first sale", "Buy something yourself.")),
 )
 ADDS_UP = Panel(
     "Payments and access",

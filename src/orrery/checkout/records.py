@@ -151,7 +151,7 @@ class Reversal(Record):
     `amount` is the whole, None while only a dispute names the charge. `refunds` are the totals that events
     reported, by their times; of `undated_refunds`, which only a charge or an earlier release showed, the day is
     not known as far as no event reports it. `dispute` to `respond_by` are the latest of `disputes`, for earlier
-    releases: `disputed` where only the charge shows one.
+    releases: `disputed` where only the charge shows one. `access_stays`: the owner lets the access run on.
     """
 
     payment_intent: Id
@@ -167,6 +167,7 @@ class Reversal(Record):
     refunds: tuple[RefundedTotal, ...] = ()
     undated_refunds: int = 0
     disputes: tuple[PaymentDispute, ...] = ()
+    access_stays: bool = False
 
     @property
     def refunded(self) -> bool:

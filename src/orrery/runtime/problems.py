@@ -155,7 +155,8 @@ class Problems:
             raise Invalid(f"{problem.key} has changed since it was shown. Look at it again.")
         longest = longest_of(problem.severity)
         if time and time > longest:
-            raise Invalid(f"{problem.key} can be acknowledged for {longest // timedelta(hours=1)} h at most.")
+            most = "24 h" if longest == LONGEST_URGENT else f"{longest.days} days"
+            raise Invalid(f"{problem.key} can be acknowledged for {most} at most.")
         now = self._clock.now()
         aside = Acknowledgement(
             at=now,

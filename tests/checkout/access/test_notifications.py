@@ -92,4 +92,5 @@ def test_a_withheld_session_is_told_by_id() -> None:
     unpaid, refused = TEXTS.withheld("cs_1", "unpaid"), TEXTS.withheld("cs_1", "another price")
     assert (unpaid.id, refused.id) == ("withheld-cs_1-unpaid", "withheld-cs_1-another-price")
     assert "cs_1: another price" in refused.body
+    assert f"`orrery processor session {TEXTS.emails.references.of('cs_1')}`" in unpaid.body
     assert refused.priority == "high"

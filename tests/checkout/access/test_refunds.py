@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from orrery.checkout.records import Reversal, StoredDiscrepancy
+from orrery.errors import Invalid
 from orrery.ports.processor import Charge, ChargeEvent, Dispute
 from orrery.ports.processor.errors import ItemUnreadable
 from orrery.ports.store import Put
@@ -202,6 +203,20 @@ async def test_access_is_revoked_only_by_setting() -> None:
     assert "is revoked" in await body(revoking, "taken-back-cs_1")
     (entry,) = (await revoking.desk.journal(1)).whole()
     assert (entry.action, entry.reason) == ("revoke", "refunded in full: ch_1")
+
+
+async def test_access_that_shall_stay() -> None:
+    """Access that the owner lets run after a refund is no problem any more, and no later look lists it again."""
+    shop = await sold()
+    with pytest.raises(Invalid, match="No refund"):
+        await shop.desk.keep("cs_1", "agreed")
+    assert await later(shop, DAY, charge(amount_refunded=4900)) == [DIFFERS]
+    await shop.desk.keep("cs_1", "agreed")
+    assert (await shop.reconciliation.panel()).tone == "good"
+    assert (await shop.reconciliation.run()).access_without_payment == []
+    assert (await shop.access()).revoked_at is None
+    (entry,) = (await shop.desk.journal(1)).whole()
+    assert (entry.action, entry.reason) == ("grant", "agreed")
 
 
 async def test_what_ends_earlier_with_a_refund_is_counted() -> None:

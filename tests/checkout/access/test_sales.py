@@ -254,6 +254,8 @@ async def test_a_refund_of_a_sale_of_long_ago_counts_today() -> None:
     assert figures(panel) == {"USD": [("-49.00", "gross 0.00, 0 sold")] * 3}
     assert panel.takings[0].days == (*[0] * 29, -4900)
     assert panel.takings[0].in_words.endswith("at least -49.00 USD (1 Mar).")
+    same_day = await panel_of(record("cs_1"), reversals=(reversal("cs_1", amount_refunded=4900, refunds=refunds),))
+    assert same_day.takings[0].in_words == "30 days, net: 0.00 USD each day."
 
 
 async def test_the_line_has_a_day_each() -> None:

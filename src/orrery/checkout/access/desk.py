@@ -84,6 +84,10 @@ class Desk:
                 break
         return found
 
+    async def count(self) -> int:
+        """Return how many access records there are, without reading them."""
+        return sum([1 async for _ in self._stored.access.entries(ACCESS_BY_TIME)])
+
     async def find(self, session_or_email: str) -> RecordPage[AccessRecord]:
         """Return the records of one session or one e-mail address.
 
@@ -151,6 +155,15 @@ class Desk:
         changes += Changes(outbox.enqueue(emails, self._stored.clock.now()))
         changes += await self._settled(session_id)
         return changes + self._noted(session_id, "revoke", reason), [*shortened.values()]
+
+    async def keep(self, session_id: str, reason: str) -> None:
+        """Let access run on though its payment went back: it is no problem any more, now or later."""
+        payment = (await self._found(session_id)).record.payment_intent
+        known = await self._stored.reversals.get(payment) if payment else None
+        if not payment or not known:
+            raise Invalid("No refund or dispute of this access is known.")
+        kept = self._stored.reversals.changes(payment, known, known.record.change(access_stays=True))
+        await self._commit(kept + await self._settled(session_id) + self._noted(session_id, "grant", reason))
 
     async def change_email(self, session_id: str, email: str, reason: str) -> AccessRecord:
         """Hand a record to another address of its buyer; the browsers and links of before open it no more."""

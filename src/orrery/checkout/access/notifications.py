@@ -32,11 +32,12 @@ class Notifications:
 
     def withheld(self, session_id: str, reason: str) -> OutboxDraft:
         """Return the push about a completed session without access."""
+        reference = self.emails.references.of(session_id)
         return OutboxDraft(
             id=f"withheld-{session_id}-{reason.replace(' ', '-')}",
             channel="push",
             title="Completed, but no access yet",
-            body=f"Session {session_id}: {reason}. See `orrery checkout reconcile`.",
+            body=f"Session {session_id}: {reason}. Look at it: `orrery processor session {reference}`.",
             priority="high",
             tags=("warning",),
         )

@@ -217,7 +217,7 @@ class Refunds:
             is_open = [one for one in reversal.every_dispute if one.dispute_id and not one.is_decided]
             if reversal.session_id:
                 report.disputes += [_open_dispute(reversal.session_id, one, reversal) for one in is_open]
-            if record and record.runs_at(self._stored.clock.now()):
+            if record and record.runs_at(self._stored.clock.now()) and not reversal.access_stays:
                 _list_one(record.session_id, reversal, report)
 
 

@@ -25,7 +25,8 @@ _LATE = "The last reconciliation is more than an hour ago"
 _NOT_RUN = "Is the service running, and does the processor answer?"
 _TODO = "See `orrery checkout reconcile`."
 _REVOKE = (
-    "If the access shall end, type `orrery access revoke {} --reason refunded`. All: `orrery checkout reconcile`."
+    "If the access shall end, type `orrery access revoke {0} --reason refunded`; if it shall stay, "
+    "`orrery access keep {0} --reason agreed`. All: `orrery checkout reconcile`."
 )
 _PAYMENT = "The payment: `orrery processor session {}`. What to do by its reason: `orrery checkout reconcile`."
 

@@ -93,6 +93,8 @@ def _days(booked: Bookings, currency: str, now: datetime) -> tuple[tuple[int, ..
         day = one.at and one.at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         if day and day in nets and one.currency == currency:  # the processor's clock may have begun the next day
             nets[day] += one.signed
+    if not any(nets.values()):
+        return tuple(nets.values()), f"30 days, net: {money(0, currency)} each day."
     best, worst = (choose(nets, key=nets.__getitem__) for choose in (max, min))
     words = f"30 days, net: at most {money(nets[best], currency)} a day ({best.day} {best:%b})"
     if nets[worst] < 0:

@@ -50,14 +50,16 @@ def list_records(
 ) -> None:
     """List access records, the newest first."""
 
-    async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable]]:
+    async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable], str]:
         desk, now, named = checkout_of(services).desk, services[Clock].now(), services[References]
         found = await desk.newest(limit + 1, (lambda record: record.state_at(now) == state) if state else None)
         rows: list[Row] = [{**_names(one, named), **_row(one, now)} for one in found.values()]
-        return rows, [*found.unreadable]
+        # Of one state they are not counted: each record would be read for it.
+        shown = f"The newest {limit}" if state else f"{limit} of {await desk.count()}"
+        return rows, [*found.unreadable], shown
 
-    rows, unreadable = runner.run(read)
-    more = f"The newest {limit}: see more with --limit." if len(rows) > limit else ""
+    rows, unreadable, shown = runner.run(read)
+    more = f"{shown}: see more with --limit." if len(rows) > limit else ""
     empty = f"No access record is {state}." if state else "No access record yet."
     show(rows[:limit], _COLUMNS, as_json=as_json, empty=empty, unreadable=unreadable, more=more)
 
@@ -127,6 +129,13 @@ def revoke(session: Session, reason: Reason, *, runner: Handed) -> None:
     note("The access is revoked.")
     for one in shortened:
         note(f"{one.session_id}, which it had lengthened, now ends on {one.expires_at:%d %B %Y}.")
+
+
+@group.command()
+def keep(session: Session, reason: Reason, *, runner: Handed) -> None:
+    """Let access run on though its payment was refunded, or its dispute was lost."""
+    _with_record(runner, session, lambda desk, named: desk.keep(named, reason))
+    note("The access stays, and is no problem any more.")
 
 
 @group.command()
