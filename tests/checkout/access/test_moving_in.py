@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.checkout.access.desk import AccessGrant
+from orrery.checkout.access.desk import ImportedAccess
 from orrery.checkout.access.rules import one_year_after
 from orrery.errors import StoreUnavailable
 from tests.support.checkout import BUYER, PRODUCT, Shop, session_json
@@ -20,12 +20,12 @@ MANY = 250
 """More lines than one commit takes."""
 
 
-def line(sale: str, email: str = BUYER, end: timedelta = timedelta(days=90)) -> AccessGrant:
+def line(sale: str, email: str = BUYER, end: timedelta = timedelta(days=90)) -> ImportedAccess:
     """Return a sale of another seller."""
-    return AccessGrant(email, PRODUCT.key, "import", START + end, sale=sale)
+    return ImportedAccess(email, PRODUCT.key, START + end, sale)
 
 
-async def bring(shop: Shop, lines: Sequence[AccessGrant]) -> int:
+async def bring(shop: Shop, lines: Sequence[ImportedAccess]) -> int:
     """Bring lines in; return how many were new."""
     seen = list[None]()
     new = await shop.desk.bring_in(lines, "moved here", seen=lambda: seen.append(None))
