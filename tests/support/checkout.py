@@ -206,7 +206,10 @@ class Shop(CheckoutDomain):
 
     async def imported(self, *lines: ImportedAccess) -> int:
         """Import access that was sold elsewhere; return how many lines were new."""
-        return await self.desk.bring_in(lines, "moved here", seen=lambda: None)
+        seen = list[None]()
+        new = await self.desk.bring_in(lines, "moved here", seen=lambda: seen.append(None))
+        assert len(seen) == len(lines)
+        return new
 
     @cached_property
     def privacy(self) -> Privacy:
