@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.checkout.access.desk import AccessGrant, checked_email
+from orrery.checkout.access.desk import ImportedAccess, checked_email
 from orrery.checkout.access.rules import one_year_after
 from orrery.errors import Invalid, NotFound, StoreUnavailable
 from orrery.ports.store import Put
@@ -16,7 +16,7 @@ from tests.support.clock import START, ManualClock
 from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
 
-GRANT = AccessGrant(BUYER, PRODUCT.key, "owner")
+IMPORTED = ImportedAccess(BUYER, PRODUCT.key, START.replace(year=2028))
 NEW = "new@example.org"
 
 
@@ -114,13 +114,12 @@ async def test_revoking_leaves_other_buyers_and_products_alone() -> None:
     """What another buyer has, or the same one of another product, or by an import, ends when it did."""
     shop = await sold("cs_1", "cs_2")
     await shop.desk.change_email("cs_2", NEW, "a gift to a friend")
-    await shop.desk.grant(AccessGrant(BUYER, OTHER.key, "owner"), "another product")
-    await shop.desk.grant(
-        AccessGrant(BUYER, PRODUCT.key, "import", START.replace(year=2028), "order_7"), "moving in"
-    )
-    before = [await shop.access(name) for name in ("cs_2", "order_7")]
+    await shop.desk.grant(BUYER, OTHER.key, "another product")
+    _ = await shop.imported(IMPORTED)
+    everybody = await shop.desk.newest(9, lambda record: record.session_id != "cs_1")
     assert await shop.desk.revoke("cs_1", "refunded") == []
-    assert [await shop.access(name) for name in ("cs_2", "order_7")] == before
+    assert await shop.desk.newest(9, lambda record: record.session_id != "cs_1") == everybody
+    assert len(everybody.records) == 3
 
 
 async def test_changing_the_address() -> None:
@@ -153,7 +152,7 @@ def test_what_is_no_address(address: str) -> None:
 
 async def test_free_access(shop: Shop) -> None:
     """The owner opens a year of access without a payment, and the buyer is written to."""
-    record = await shop.desk.grant(GRANT, "a prize")
+    record = await shop.desk.grant(BUYER, PRODUCT.key, "a prize")
     assert (record.expires_at, record.granted_by, record.amount_total) == (START.replace(year=2027), "owner", None)
     assert (await shop.lookup.check_email(BUYER, "cissp")).granted
     assert ids(await shop.told()) == [f"buyer-{record.session_id}"]
@@ -161,31 +160,31 @@ async def test_free_access(shop: Shop) -> None:
 
 async def test_free_access_while_access_runs(shop: Shop) -> None:
     """Free access extends access that runs, as a purchase does, and not access that has ended."""
-    await shop.desk.grant(GRANT, "a prize")
-    assert (await shop.desk.grant(GRANT, "another")).expires_at == START.replace(year=2028)
+    await shop.desk.grant(BUYER, PRODUCT.key, "a prize")
+    assert (await shop.desk.grant(BUYER, PRODUCT.key, "another")).expires_at == START.replace(year=2028)
     shop.clock.advance(timedelta(days=3 * 365).total_seconds())
-    assert (await shop.desk.grant(GRANT, "a third")).expires_at == shop.clock.now().replace(year=2030)
+    assert (await shop.desk.grant(BUYER, PRODUCT.key, "a third")).expires_at == shop.clock.now().replace(year=2030)
 
 
 async def test_an_import() -> None:
     """Access that was sold elsewhere is brought along with its own end, and nobody is written to."""
     shop, end = Shop(), START + timedelta(days=5)
-    imported = await shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, "import", end), "moving in")
-    assert (await shop.access(imported.session_id)).expires_at == end
+    assert await shop.imported(ImportedAccess(BUYER, PRODUCT.key, end)) == 1
+    assert (await shop.lookup.check_email(BUYER, "cissp")).expires_at == end
     assert await shop.told() == []
 
 
 async def test_a_purchase_extends_free_access(shop: Shop) -> None:
     """A buyer with free access gets the purchased year after its end."""
-    await shop.desk.grant(GRANT, "a prize")
+    await shop.desk.grant(BUYER, PRODUCT.key, "a prize")
     await sold("cs_1", over=shop)
     assert (await shop.access()).expires_at == START.replace(year=2028)
 
 
-async def test_short_free_access_shortens_nothing() -> None:
-    """Free access that ends sooner than running access leaves the end from which a purchase extends."""
+async def test_a_short_import_shortens_nothing() -> None:
+    """Imported access that ends sooner than running access leaves the end from which a purchase extends."""
     shop = await sold("cs_1")
-    await shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, "owner", START + timedelta(days=3)), "a prize")
+    _ = await shop.imported(ImportedAccess(BUYER, PRODUCT.key, START + timedelta(days=3)))
     await sold("cs_2", over=shop)
     assert (await shop.access("cs_2")).expires_at == START.replace(year=2028)
 
@@ -195,8 +194,8 @@ CHANGES: dict[str, Change] = {
     "resend": lambda shop, reason: shop.desk.resend("cs_1", reason),
     "revoke": lambda shop, reason: shop.desk.revoke("cs_1", reason),
     "change-email": lambda shop, reason: shop.desk.change_email("cs_1", NEW, reason),
-    "grant": lambda shop, reason: shop.desk.grant(GRANT, reason),
-    "import": lambda shop, reason: shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, "import"), reason),
+    "grant": lambda shop, reason: shop.desk.grant(BUYER, PRODUCT.key, reason),
+    "import": lambda shop, reason: shop.desk.bring_in([IMPORTED], reason, seen=lambda: None),
 }
 
 
@@ -275,7 +274,7 @@ async def bought_without_an_address(shop: Shop) -> None:
 
 def import_until(shop: Shop, end: timedelta) -> Awaitable[object]:
     """Import access with this end."""
-    return shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, "import", START + end), "moving in")
+    return shop.imported(ImportedAccess(BUYER, PRODUCT.key, START + end))
 
 
 Step = Callable[[Shop], Awaitable[object]]
@@ -283,7 +282,6 @@ DAYS, HOURS = timedelta(days=5), timedelta(hours=1)
 UNCHANGED: list[tuple[Step, Step, str]] = [
     (lambda shop: shop.desk.revoke("cs_1", "refunded"), lambda shop: shop.desk.revoke("cs_1", "again"), "already"),
     (nothing, lambda shop: shop.desk.change_email("cs_1", BUYER.upper(), "a mistake"), "already"),
-    (lambda shop: import_until(shop, DAYS), lambda shop: import_until(shop, DAYS), "already"),
     (nothing, lambda shop: import_until(shop, HOURS), "ended"),
     (nothing, lambda shop: import_until(shop, -DAYS), "ended"),
     (bought_without_an_address, lambda shop: shop.desk.resend("cs_9", "asked"), "no e-mail address"),
@@ -308,7 +306,7 @@ RACING: dict[str, Callable[[Shop], Awaitable[object]]] = {
     "revoke": lambda shop: shop.desk.revoke("cs_1", "refunded"),
     "change-email": lambda shop: shop.desk.change_email("cs_1", "bob@example.org", "asked"),
     "change-email to the buyer": lambda shop: shop.desk.change_email("cs_other", BUYER, "asked"),
-    "grant": lambda shop: shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, "owner"), "a present"),
+    "grant": lambda shop: shop.desk.grant(BUYER, PRODUCT.key, "a present"),
 }
 
 

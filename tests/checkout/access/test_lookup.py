@@ -5,9 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.checkout.access.desk import AccessGrant
+from orrery.checkout.access.desk import ImportedAccess
 from orrery.checkout.catalogue import Catalogue, Product
-from orrery.checkout.records import GrantedBy
 from orrery.errors import Invalid, RecordUnreadable
 from orrery.ports.store import Put
 from tests.support.checkout import BUYER, PRODUCT, Shop, record, session, session_json, stored_access
@@ -155,15 +154,16 @@ async def reconciled(shop: Shop) -> str:
     return "cs_2"
 
 
-async def granted(shop: Shop, granted_by: GrantedBy = "owner") -> str:
+async def granted(shop: Shop, product: Product = PRODUCT) -> str:
     """Grant access by the owner."""
-    expires_at = START + timedelta(days=9) if granted_by == "import" else None
-    return (await shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, granted_by, expires_at), "a test")).session_id
+    return (await shop.desk.grant(BUYER, product.key, "a test")).session_id
 
 
 async def imported(shop: Shop) -> str:
     """Import access."""
-    return await granted(shop, "import")
+    _ = await shop.imported(ImportedAccess(BUYER, PRODUCT.key, START + timedelta(days=9)))
+    [record] = await shop.lookup.records_of(BUYER)
+    return record.session_id
 
 
 WAYS: dict[str, Callable[[Shop], Awaitable[str]]] = {
@@ -232,11 +232,6 @@ CHEAP, DEAR = Product("northwind", "cissp", "CISSP basics", "price_cheap"), PROD
 RETIRED = Product("contoso", "cissp", "CISSP of old", "price_old")
 
 
-async def given(shop: Shop, product: Product) -> str:
-    """Give the buyer access to a product; return its session."""
-    return (await shop.desk.grant(AccessGrant(BUYER, product.key, "owner"), "a test")).session_id
-
-
 async def open_to(shop: Shop, session_id: str, vendor_slug: str | None = None) -> list[bool]:
     """Return whether the session, and its buyer's address, open the certification of that vendor."""
     answers = (
@@ -249,7 +244,7 @@ async def open_to(shop: Shop, session_id: str, vendor_slug: str | None = None) -
 async def test_a_purchase_opens_no_other_vendors_product() -> None:
     """Of two products with one certification code, the one that was bought is open and the other is not."""
     shop = Shop(products=(CHEAP, DEAR))
-    session_id = await given(shop, CHEAP)
+    session_id = await granted(shop, CHEAP)
     assert await open_to(shop, session_id, CHEAP.vendor_slug) == [True, True]
     assert await open_to(shop, session_id, DEAR.vendor_slug) == [False, False]
 
@@ -257,7 +252,7 @@ async def test_a_purchase_opens_no_other_vendors_product() -> None:
 async def test_a_shared_code_needs_its_vendor() -> None:
     """Where two products share the code, a check without the vendor is refused for every address."""
     shop = Shop(products=(CHEAP, DEAR))
-    for session_id in (await given(shop, CHEAP), "cs_unknown"):
+    for session_id in (await granted(shop, CHEAP), "cs_unknown"):
         with pytest.raises(Invalid, match="vendorSlug"):
             await shop.lookup.check_session(session_id, "cissp")
     for email in (BUYER, "nobody@example.org"):
@@ -270,7 +265,7 @@ async def test_without_a_vendor_every_product_of_the_code_counts(listed: tuple[P
     """Unless the catalogue lists two vendors, each purchase of the code opens it: of a retired vendor, too."""
     for bought in (RETIRED, DEAR):
         shop = Shop(products=listed)
-        session_id = await given(shop, bought)
+        session_id = await granted(shop, bought)
         assert await open_to(shop, session_id) == [True, True]
         other = ({RETIRED, DEAR} - {bought}).pop()
         assert await open_to(shop, session_id, other.vendor_slug) == [False, False]
@@ -279,9 +274,9 @@ async def test_without_a_vendor_every_product_of_the_code_counts(listed: tuple[P
 async def test_the_latest_end_of_a_code() -> None:
     """A buyer of two vendors' products of one code, of which one or none is on sale, gets the latest end."""
     shop = Shop(products=(DEAR,))
-    session_id = await given(shop, DEAR)
+    session_id = await granted(shop, DEAR)
     shop.clock.advance(3600)
-    await given(shop, RETIRED)
+    await granted(shop, RETIRED)
     ends = [record.expires_at for record in await shop.lookup.records_of(BUYER)]
     assert (await shop.lookup.check_email(BUYER, "cissp")).expires_at == max(ends)
     assert (await shop.lookup.check_session(session_id, "cissp")).expires_at == min(ends)
@@ -290,7 +285,7 @@ async def test_the_latest_end_of_a_code() -> None:
 async def test_a_retired_third_vendor_leaves_a_code_shared() -> None:
     """Where two products share the code, a check without the vendor is refused for a third one's buyer, too."""
     shop = Shop(products=(CHEAP, DEAR))
-    session_id = await given(shop, RETIRED)
+    session_id = await granted(shop, RETIRED)
     assert await open_to(shop, session_id, RETIRED.vendor_slug) == [True, True]
     with pytest.raises(Invalid, match="vendorSlug"):
         await shop.lookup.check_session(session_id, "cissp")

@@ -1,12 +1,11 @@
 """Many lines of access from elsewhere in few commits: each once, whatever comes in between."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.checkout.access.desk import AccessGrant
+from orrery.checkout.access.desk import ImportedAccess
 from orrery.checkout.access.rules import one_year_after
 from orrery.errors import StoreUnavailable
 from tests.support.checkout import BUYER, PRODUCT, Shop, session_json
@@ -20,26 +19,18 @@ MANY = 250
 """More lines than one commit takes."""
 
 
-def line(sale: str, email: str = BUYER, end: timedelta = timedelta(days=90)) -> AccessGrant:
+def line(sale: str, email: str = BUYER, end: timedelta = timedelta(days=90)) -> ImportedAccess:
     """Return a sale of another seller."""
-    return AccessGrant(email, PRODUCT.key, "import", START + end, sale=sale)
-
-
-async def bring(shop: Shop, lines: Sequence[AccessGrant]) -> int:
-    """Bring lines in; return how many were new."""
-    seen = list[None]()
-    new = await shop.desk.bring_in(lines, "moved here", seen=lambda: seen.append(None))
-    assert len(seen) == len(lines)
-    return new
+    return ImportedAccess(email, PRODUCT.key, START + end, sale)
 
 
 async def test_one_buyer_from_two_exports() -> None:
     """Each sale is a record; access ends with the last, and a purchase extends that, also where one is revoked."""
     shop = Shop()
     lines = [line("gumroad:1", end=timedelta(days=200)), line("stripe:1"), line("gumroad:1"), line("stripe:2")]
-    assert await bring(shop, lines) == 3
+    assert await shop.imported(*lines) == 3
     assert (await shop.lookup.check_email(BUYER, "cissp")).expires_at == START + timedelta(days=200)
-    assert await bring(shop, [*lines, line("stripe:3")]) == 1
+    assert await shop.imported(*lines, line("stripe:3")) == 1
     _ = await shop.desk.revoke(await longest(shop), "refunded there")
     await shop.offered("cs_1")
     await shop.receive("evt_1", session_json())
@@ -55,10 +46,10 @@ async def longest(shop: Shop) -> str:
 async def test_a_sale_stays_found() -> None:
     """A line whose record has another address by now, or was erased, is not imported again."""
     shop = Shop()
-    assert await bring(shop, [line("gumroad:1"), line("gumroad:2", "kim@example.org")]) == 2
+    assert await shop.imported(line("gumroad:1"), line("gumroad:2", "kim@example.org")) == 2
     _ = await shop.desk.change_email(await longest(shop), "new@example.org", "asked")
     _ = await shop.privacy.erase("kim@example.org", "asked")
-    assert await bring(shop, [line("gumroad:1"), line("gumroad:2", "kim@example.org")]) == 0
+    assert await shop.imported(line("gumroad:1"), line("gumroad:2", "kim@example.org")) == 0
 
 
 async def test_an_import_that_was_interrupted() -> None:
@@ -73,10 +64,10 @@ async def test_an_import_that_was_interrupted() -> None:
 
     store.overtaken_by = fill_the_disk
     with pytest.raises(StoreUnavailable):
-        _ = await bring(shop, lines)
+        _ = await shop.imported(*lines)
     store.overtaken_by, store.commit_errors = None, []
     assert 0 < len(await shop.entries("access:")) < MANY
-    new = await bring(shop, lines)
+    new = await shop.imported(*lines)
     assert (0 < new < MANY, len(await shop.entries("access:"))) == (True, MANY)
     assert len(await shop.entries("journal:")) == MANY
 
@@ -93,7 +84,7 @@ async def test_a_sale_in_between() -> None:
         await node.receive("evt_1", session_json())
 
     store.overtaken_by = pay
-    assert await bring(shop, [line("gumroad:1")]) == 1
+    assert await shop.imported(line("gumroad:1")) == 1
     await shop.offered("cs_2")
     await shop.receive("evt_2", session_json("cs_2"))
     assert (await shop.access("cs_2")).expires_at == one_year_after(one_year_after(START))

@@ -72,10 +72,12 @@ async def test_in_order_and_before_the_receipt() -> None:
 
 async def test_what_is_not_numbered() -> None:
     """A sale outside live mode, and access without a sale, take no number: their receipt comes at once."""
-    testing = numbering_shop(livemode=False)
+    testing, live = numbering_shop(livemode=False), numbering_shop()
     await sell(testing, "cs_1", livemode=False)
-    assert await testing.numbering.run() == 0
-    assert list(await receipts(testing)) == ["buyer-cs_1"]
+    given = await live.desk.grant(BUYER, PRODUCT.key, "a present")
+    for shop, session_id in ((testing, "cs_1"), (live, given.session_id)):
+        assert await shop.numbering.run() == 0
+        assert list(await receipts(shop)) == [f"buyer-{session_id}"]
 
 
 async def test_a_new_year_at_the_sellers_midnight() -> None:

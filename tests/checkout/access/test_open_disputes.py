@@ -1,6 +1,5 @@
 """A dispute, and what does not agree, as problems until they are over (issue 39, line 2)."""
 
-from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.records import Reversal
 from orrery.ports.store import Put
 from tests.checkout.access.test_refunds import DAY, DIFFERS, OPEN, START, charge, dispute, later, sold, untimed
@@ -55,7 +54,7 @@ async def test_what_is_granted_by_hand_is_no_problem_any_more() -> None:
     await shop.receive("evt_1", session_json("cs_1", metadata=metadata_of(OTHER)))
     (finding,) = await shop.reconciliation.findings()
     assert (finding.state, finding.command) == ("broken", "orrery processor session cs_1")
-    _ = await shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, "owner", session_id="cs_1"), "it was paid")
+    _ = await shop.desk.grant(BUYER, PRODUCT.key, "it was paid", session_id="cs_1")
     assert [one.state for one in await shop.reconciliation.findings()] == ["ok"]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orrery.checkout.access.desk import AccessGrant
+from orrery.checkout.access.desk import ImportedAccess
 from orrery.checkout.access.reconcile import WINDOW
 from orrery.checkout.records import StoredDiscrepancy, WithheldSession
 from orrery.ports.processor import Charge, CheckoutSession
@@ -382,7 +382,7 @@ async def test_however_many_sessions_are_pending(shop: Shop) -> None:
 async def test_a_purchase_on_top_of_access_for_ever() -> None:
     """Who has access to the end of the calendar and buys again is granted like anybody."""
     shop, for_ever = Shop(), datetime(9999, 12, 31, tzinfo=UTC)
-    await shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, "import", for_ever, "import_1"), "brought along")
+    _ = await shop.imported(ImportedAccess(BUYER, PRODUCT.key, for_ever))
     await shop.offered("cs_1")
     assert await shop.receive("evt_1", session_json()) == "granted"
     assert (await shop.access()).expires_at == for_ever

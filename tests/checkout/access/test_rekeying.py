@@ -13,10 +13,10 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.sqlite import SqliteStore
-from orrery.checkout.access.desk import AccessGrant
+from orrery.checkout.access.desk import ImportedAccess
 from orrery.checkout.access.rekeying import rekey_imports
 from orrery.checkout.collections import CheckoutRecords, former_import_id
-from orrery.errors import Invalid, NotFound, RecordUnreadable, StoreUnavailable
+from orrery.errors import NotFound, RecordUnreadable, StoreUnavailable
 from orrery.ports.store import Put, Store, StoreEntry
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.references import References, ReferringNotifier
@@ -31,9 +31,9 @@ MORE = 210
 """So many imports more, and one commit does not take all."""
 
 
-def grant(name: str) -> AccessGrant:
+def line(name: str) -> ImportedAccess:
     """Return a line as `orrery access import` reads it."""
-    return AccessGrant(f"{name.lower()}@example.org", PRODUCT.key, "import", LINES[name])
+    return ImportedAccess(f"{name.lower()}@example.org", PRODUCT.key, LINES[name])
 
 
 @asynccontextmanager
@@ -127,31 +127,29 @@ async def test_ids_are_random(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", LINES)
 async def test_repeated_import_finds_its_row(shop: Shop, name: str) -> None:
     """A line is known, also when its address was changed or erased since, or its record cannot be read."""
-    assert await shop.desk.was_imported(grant(name))
+    assert await shop.desk.was_imported(line(name))
     before = await shop.entries()
-    with pytest.raises(Invalid, match="imported already"):
-        await shop.desk.grant(grant(name), "moved here")
+    assert await shop.imported(line(name)) == 0
     assert await shop.entries() == before
 
 
 async def test_new_line_is_imported_once() -> None:
     """A line that is imported today gets a random id, and is known when it comes again, also after an erasure."""
     shop = Shop()
-    line = grant("ann")
-    granted = await shop.desk.grant(line, "moved here")
-    assert granted.session_id != FORMER["ann"]
-    assert await shop.desk.was_imported(line)
-    await shop.desk.change_email(granted.session_id, "ann.new@example.org", "a new mailbox")
+    assert await shop.imported(line("ann")) == 1
+    [imported] = await shop.lookup.records_of("ann@example.org")
+    assert imported.session_id != FORMER["ann"]
+    assert await shop.desk.was_imported(line("ann"))
+    await shop.desk.change_email(imported.session_id, "ann.new@example.org", "a new mailbox")
     await shop.privacy.erase("ann.new@example.org", "asked")
-    assert await shop.desk.was_imported(line)
-    with pytest.raises(Invalid, match="imported already"):
-        await shop.desk.grant(line, "moved here")
+    assert await shop.desk.was_imported(line("ann"))
+    assert await shop.imported(line("ann")) == 0
 
 
 async def test_nothing_computable_is_left_by_an_erasure() -> None:
     """After an erasure nothing in the store can be computed from the address without the store's key."""
     shop = Shop()
-    await shop.desk.grant(grant("ann"), "moved here")
+    _ = await shop.imported(line("ann"))
     await shop.privacy.erase("ann@example.org", "asked")
     stored = "\n".join(texts(await shop.entries()))
     assert FORMER["ann"].removeprefix("import_") not in stored
@@ -360,7 +358,7 @@ async def test_capitals_beyond_ascii_of_an_earlier_release() -> None:
     former = former_import_id("jürgen@example.org", PRODUCT.key, END)
     then = record(former, email="jürgen@example.org", granted_by="import", granted_at=START)
     await shop.store.commit([Put(f"access:{former}", then.to_bytes())])
-    line = AccessGrant("JÜRGEN@example.org", PRODUCT.key, "import", END)
-    assert await shop.desk.was_imported(line)
+    typed = ImportedAccess("JÜRGEN@example.org", PRODUCT.key, END)
+    assert await shop.desk.was_imported(typed)
     await rekey_imports(shop.stored)
-    assert await shop.desk.was_imported(line)
+    assert await shop.desk.was_imported(typed)

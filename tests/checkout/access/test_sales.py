@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.access.sales import (
     MOST,
     Period,
@@ -392,8 +391,8 @@ async def test_a_paid_session_that_the_owner_grants_is_a_sale() -> None:
     """The money came, and was refused access by a check; its refund is booked, too."""
     shop = Shop()
     shop.processor.add(session("cs_test_1", amount_total=4900))
-    await shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, "owner", session_id="cs_test_1"), "paid")
+    await shop.desk.grant(BUYER, PRODUCT.key, "paid", session_id="cs_test_1")
     booked = await read_bookings(shop.stored, START - DAY, livemode=False)
     assert [(one.kind, one.amount) for one in booked.found] == [("sale", 4900)]
-    await shop.desk.grant(AccessGrant(BUYER, PRODUCT.key, "owner"), "a friend")
+    await shop.desk.grant(BUYER, PRODUCT.key, "a friend")
     assert len((await read_bookings(shop.stored, START - DAY, livemode=False)).found) == 1

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.checkout.access.desk import AccessGrant
+from orrery.checkout.access.desk import ImportedAccess
 from orrery.checkout.access.outages import ANOTHER_STORE, PART
 from orrery.checkout.access.reconcile import WINDOW
 from orrery.checkout.access.report import LATE, MOST_KEPT
@@ -99,9 +99,7 @@ async def test_sales_of_a_year_are_looked_for(shop: Shop) -> None:
 
 async def test_what_was_imported_is_not_granted_again(shop: Shop) -> None:
     """Buyers who came with an import have their access: their sessions over the software before are no alarm."""
-    await shop.desk.grant(
-        AccessGrant(BUYER, PRODUCT.key, granted_by="import", expires_at=START + timedelta(days=200)), "moved"
-    )
+    _ = await shop.imported(ImportedAccess(BUYER, PRODUCT.key, START + timedelta(days=200)))
     shop.processor.add(listed(created=START - timedelta(days=100)))
     await shop.reconciliation.look_at_start()
     report = await shop.reconciliation.run(timedelta(days=366))

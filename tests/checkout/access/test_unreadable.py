@@ -7,7 +7,6 @@ from datetime import timedelta
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.access.privacy import KEEP_ADDRESSES
 from orrery.errors import OrreryError, RecordUnreadable
 from orrery.ports.store import Put
@@ -97,11 +96,6 @@ async def old_addresses(world: World) -> None:
     await world.shop.buyer_data.erase_old_addresses()
 
 
-def grant(session_id: str | None = None) -> AccessGrant:
-    """Return access by the owner's word."""
-    return AccessGrant(BUYER, PRODUCT.key, "owner", session_id=session_id)
-
-
 ACTIONS: dict[str, Action] = {
     "webhook, granted": lambda world: world.shop.receive("evt_11", session_json("cs_1")),
     "webhook, unpaid": lambda world: world.shop.receive("evt_12", session_json("cs_2", payment_status="unpaid")),
@@ -121,8 +115,8 @@ ACTIONS: dict[str, Action] = {
     "access resend": lambda world: world.shop.desk.resend("cs_1", "why"),
     "access change-email": lambda world: world.shop.desk.change_email("cs_1", "bob@example.org", "why"),
     "access change-email, back": lambda world: world.shop.desk.change_email("cs_1", BUYER, "why"),
-    "access grant": lambda world: world.shop.desk.grant(grant(), "why"),
-    "access grant, a session": lambda world: world.shop.desk.grant(grant("cs_1"), "why"),
+    "access grant": lambda world: world.shop.desk.grant(BUYER, PRODUCT.key, "why"),
+    "access grant, a session": lambda world: world.shop.desk.grant(BUYER, PRODUCT.key, "why", session_id="cs_1"),
     "access revoke": lambda world: world.shop.desk.revoke("cs_1", "why"),
     "reconcile, dry": lambda world: world.shop.reconciliation.run(dry_run=True),
     "reconcile, a long time": lambda world: world.shop.reconciliation.run(timedelta(seconds=1), dry_run=True),

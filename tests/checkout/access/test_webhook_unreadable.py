@@ -10,7 +10,6 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout import probe
-from orrery.checkout.access.desk import AccessGrant
 from orrery.checkout.access.events import ERASED_EVENT
 from orrery.checkout.access.report import UnreadableObject
 from orrery.errors import Invalid, StoreUnavailable
@@ -162,8 +161,7 @@ async def test_it_is_listed_and_found_by_the_doctor(shop: Shop) -> None:
     assert (second.became, second.id[:7]) == ("unreadable", "sha256-")
     found = await shop.events.finding()
     assert (found.state, "cannot be read: 2" in found.why) == ("broken", True)
-    grant = AccessGrant("ann@example.org", PRODUCT.key, "owner", session_id="cs_1")
-    await shop.desk.grant(grant, "paid, as the dashboard says")
+    await shop.desk.grant("ann@example.org", PRODUCT.key, "paid, as the dashboard says", session_id="cs_1")
     assert "cannot be read: 1" in (await shop.events.finding()).why
 
 

@@ -1,7 +1,7 @@
 """The owner's own changes to access records, each with its reason in the journal."""
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -36,17 +36,15 @@ _BATCH = 200
 
 
 @dataclass(frozen=True, slots=True)
-class AccessGrant:
-    """Access without a sale of the checkout: granted by the owner, or imported from another system.
+class ImportedAccess:
+    """Access that was sold elsewhere: one line of an import.
 
     `sale` is its id there, such as `gumroad:abc`, by which a repeated import finds it.
     """
 
     email: str
     product: ProductKey
-    granted_by: GrantedBy
-    expires_at: datetime | None = None
-    session_id: str | None = None
+    expires_at: datetime
     sale: str = ""
 
 
@@ -185,14 +183,18 @@ class Desk:
         await self._commit(changes + self._noted(session_id, "change-email", reason))
         return changed
 
-    async def grant(self, grant: AccessGrant, reason: str) -> AccessRecord:
-        """Open access without a payment; a session that has access, or a line that was imported, is `Invalid`."""
-        now, record = self._stored.clock.now(), self.record_for(grant)
+    async def grant(
+        self, email: str, product: ProductKey, reason: str, *, session_id: str | None = None
+    ) -> AccessRecord:
+        """Open access without a payment, or for a paid session that was refused, and write to the buyer.
+
+        A session that has an access record is `Invalid`.
+        """
+        now = self._stored.clock.now()
+        record = self._record(session_id, email, product, one_year_after(now), "owner")
         if await self._stored.access.get(record.session_id):
             raise Invalid(f"{record.session_id} has an access record already.")
-        if await self.was_imported(grant):
-            raise Invalid("This line was imported already.")
-        if grant.session_id and (paid := await self._lookup.paid(grant.session_id)):
+        if session_id and (paid := await self._lookup.paid(session_id)):
             record = record.change(
                 amount_total=paid.amount_total,
                 currency=paid.currency,
@@ -201,38 +203,36 @@ class Desk:
             )
             record = self._emails.in_series(record)
         unchanged, beside = await self._beside(record)
-        if grant.expires_at is None:
-            # From the end of what runs, as a purchase would be (decision 10).
-            ends = [one.expires_at for one in beside if one.runs_at(now)]
-            record = record.change(expires_at=one_year_after(max([now, *ends])))
-        emails = self._emails.first(record)
-        writes = outbox.enqueue(emails if grant.granted_by == "owner" else [], now)
+        # From the end of what runs, as a purchase would be (decision 10).
+        ends = [one.expires_at for one in beside if one.runs_at(now)]
+        record = record.change(expires_at=one_year_after(max([now, *ends])))
+        writes = outbox.enqueue(self._emails.first(record), now)
         writes += [*self._end(record, [record, *beside]), Delete(self._stored.pending.key(record.session_id))]
-        added = self._added(grant, record, reason) + Changes(writes, unchanged)
+        added = self._added(record, "grant", reason) + Changes(writes, unchanged)
         await self._commit(added + await self._settled(record.session_id))
         return record
 
     async def bring_in(
-        self, grants: Sequence[AccessGrant], reason: str, *, send: bool = False, seen: Callable[[], None]
+        self, lines: Sequence[ImportedAccess], reason: str, *, send: bool = False, seen: Callable[[], None]
     ) -> int:
         """Import lines in commits of `_BATCH`; return how many were new.
 
         A repeat goes on where an interrupted import ended. `send`: the buyers are written to.
         """
         new, busy = 0, "The access of these buyers changes all the time; start the import again."
-        for start in range(0, len(grants), _BATCH):
-            batch = grants[start : start + _BATCH]
+        for start in range(0, len(lines), _BATCH):
+            batch = lines[start : start + _BATCH]
             new += await compare_and_set(partial(self._brought_in, batch, reason, send=send), busy)
             for _ in batch:
                 seen()
         return new
 
-    async def was_imported(self, grant: AccessGrant) -> bool:
+    async def was_imported(self, line: ImportedAccess) -> bool:
         """Return whether this line was imported before, also when its record has changed since."""
-        for line_id in _line_ids(grant):
+        for line_id in _line_ids(line):
             # A record that could not be read is still under its former id.
-            line = await self._stored.imported_lines.get(self._stored.line_id(line_id))
-            if line or (not grant.sale and await self._stored.access.entry(line_id)):
+            known = await self._stored.imported_lines.get(self._stored.line_id(line_id))
+            if known or (not line.sale and await self._stored.access.entry(line_id)):
                 return True
         return False
 
@@ -259,48 +259,58 @@ class Desk:
         """Return the newest entries of the journal."""
         return await gathered(self._stored.journal.pages(limit=limit, newest_first=True))
 
-    def record_for(self, grant: AccessGrant) -> AccessRecord:
-        """Return the access record that `grant` would write; raise `Invalid` for unusable values."""
-        now = self._stored.clock.now()
-        if grant.expires_at is not None and grant.expires_at <= now:
+    def record_for(self, line: ImportedAccess) -> AccessRecord:
+        """Return the access record that an import would write; raise `Invalid` for unusable values."""
+        if line.expires_at <= self._stored.clock.now():
             raise Invalid("The access would have ended already.")
+        return self._record(None, line.email, line.product, line.expires_at, "import")
+
+    def _record(
+        self,
+        session_id: str | None,
+        email: str,
+        product: ProductKey,
+        expires_at: datetime,
+        granted_by: GrantedBy,
+    ) -> AccessRecord:
         # It must not be computable from an address: it is a ticket (decision 46).
-        kind = "imported" if grant.granted_by == "import" else "owner"
+        kind = "imported" if granted_by == "import" else "owner"
         return AccessRecord(
-            session_id=grant.session_id or f"{kind}_{secrets.token_hex(12)}",
-            product_type=grant.product.product_type,
-            cert_code=grant.product.cert_code,
-            vendor_slug=grant.product.vendor_slug,
-            email=checked_email(grant.email),
-            granted_at=now,
-            expires_at=grant.expires_at or one_year_after(now),
+            session_id=session_id or f"{kind}_{secrets.token_hex(12)}",
+            product_type=product.product_type,
+            cert_code=product.cert_code,
+            vendor_slug=product.vendor_slug,
+            email=checked_email(email),
+            granted_at=self._stored.clock.now(),
+            expires_at=expires_at,
             amount_total=None,
             currency=None,
             livemode=self._livemode,
             payment_intent=None,
             event_id=None,
-            granted_by=grant.granted_by,
+            granted_by=granted_by,
             marketing_consent=None,
-            title=self._emails.catalogue.title_of(grant.product),
+            title=self._emails.catalogue.title_of(product),
         )
 
-    async def _brought_in(self, batch: Sequence[AccessGrant], reason: str, *, send: bool) -> int | Conflict:
+    async def _brought_in(self, batch: Sequence[ImportedAccess], reason: str, *, send: bool) -> int | Conflict:
         known = await together(*(self.was_imported(one) for one in batch))
-        new, lines = list[tuple[AccessGrant, AccessRecord]](), set[str]()
-        for grant, is_known in zip(batch, known, strict=True):
-            if not is_known and lines.isdisjoint(line_ids := _line_ids(grant)):
-                lines.update(line_ids)
-                new.append((grant, self.record_for(grant)))
-        changes = await self._later_ends([record for _, record in new])
-        for grant, record in new:
-            changes += self._added(grant, record, reason)
+        new, seen = dict[str, AccessRecord](), set[str]()
+        for line, is_known in zip(batch, known, strict=True):
+            if not is_known and seen.isdisjoint(line_ids := _line_ids(line)):
+                seen.update(line_ids)
+                new[self._stored.line_id(line_ids[0])] = self.record_for(line)
+        changes = await self._later_ends(new.values())
+        for line_id, record in new.items():
+            changes += self._added(record, "import", reason)
+            changes += self._stored.imported_lines.added(line_id, record.session_id.encode())
         if send:
-            emails = [email for _, record in new for email in self._emails.first(record)]
+            emails = [email for record in new.values() for email in self._emails.first(record)]
             changes += Changes(outbox.enqueue(emails, self._stored.clock.now()))
         outcome = await commit(self._stored.store, changes) if new else None
         return outcome if isinstance(outcome, Conflict) else len(new)
 
-    async def _later_ends(self, records: Sequence[AccessRecord]) -> Changes:
+    async def _later_ends(self, records: Collection[AccessRecord]) -> Changes:
         """Return the writes of the latest ends of access of these records' buyers, what ran before included."""
         ids = {one.session_id: self._stored.end_ids(one.email, one.product) for one in records}
         unique = [*dict.fromkeys(end_id for end_ids in ids.values() for end_id in end_ids)]
@@ -313,13 +323,9 @@ class Desk:
         writes = [self._stored.ends.put(AccessEnd(expires_at=end), end_id) for end_id, end in ends.items()]
         return Changes(writes, [self._stored.ends.as_read(*one) for one in found.items()])
 
-    def _added(self, grant: AccessGrant, record: AccessRecord, reason: str) -> Changes:
-        """Return what adds the record of a grant, notes why, and keeps the line of an import."""
+    def _added(self, record: AccessRecord, action: JournalAction, reason: str) -> Changes:
         added = self._stored.access.changes(record.session_id, None, record)
-        if line_ids := _line_ids(grant):
-            line = self._stored.line_id(line_ids[0])
-            added += self._stored.imported_lines.added(line, record.session_id.encode())
-        return added + self._noted(record.session_id, "grant" if grant.granted_by == "owner" else "import", reason)
+        return added + self._noted(record.session_id, action, reason)
 
     async def _found(self, session_id: str) -> StoredRecord[AccessRecord]:
         if found := await self._stored.access.get(session_id):
@@ -363,16 +369,16 @@ class Desk:
         return [self._stored.ends.put(AccessEnd(expires_at=max(ends)), end_id)]
 
 
-def _line_ids(grant: AccessGrant) -> list[str]:
+def _line_ids(line: ImportedAccess) -> list[str]:
     """Return what an import is found by: its sale, or else its former ids.
 
     Those are by today's spelling of its address, and by that of an earlier release.
     """
-    if grant.sale or grant.granted_by != "import" or grant.expires_at is None:
-        return [grant.sale] if grant.sale else []
-    address = checked_email(grant.email)
+    if line.sale:
+        return [line.sale]
+    address = checked_email(line.email)
     spellings = dict.fromkeys((address, without_case(address)))
-    return [former_import_id(one, grant.product, grant.expires_at) for one in spellings]
+    return [former_import_id(one, line.product, line.expires_at) for one in spellings]
 
 
 def checked_email(email: str) -> str:

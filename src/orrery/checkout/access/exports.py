@@ -13,7 +13,7 @@ import csv
 import io
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -135,7 +135,7 @@ def sales_of(export: Export, table: Table) -> tuple[list[ForeignSale], list[NoAc
 
 
 def _sale(export: Export, row: Row, line: int) -> ForeignSale | NoAccess | None:
-    number, email, product = (_cell(row, names) for names in (export.sale, export.email, export.product))
+    number, email, product = (_cell(row, *names) for names in (export.sale, export.email, export.product))
     if number == "Totals" and not email and not product:
         return None  # Gumroad's last row
     if not number:
@@ -145,8 +145,8 @@ def _sale(export: Export, row: Row, line: int) -> ForeignSale | NoAccess | None:
         return NoAccess(found_by, why)
     if not product:
         raise Invalid(f"column {' or '.join(export.product)}: the name of the product is missing.")
-    paid = " ".join([_cell(row, export.amount), _cell(row, export.currency).upper() or "USD"])
-    names = tuple(_cell(row, (one,)) for one in ("id", "PaymentIntent ID", "Checkout Session ID"))
+    paid = " ".join([_cell(row, *export.amount), _cell(row, *export.currency).upper() or "USD"])
+    names = tuple(_cell(row, one) for one in ("id", "PaymentIntent ID", "Checkout Session ID"))
     return ForeignSale(line, found_by, email, product, _time(row, export.time), paid, names)
 
 
@@ -162,13 +162,13 @@ def _clean(cell: str) -> str:
     return text[1:] if re.match(r"'[-=+@%|]", text) else text
 
 
-def _cell(row: Row, names: Iterable[str]) -> str:
+def _cell(row: Row, *names: str) -> str:
     return next((found for one in names if (found := row.get(one.lower()))), "")
 
 
 def _time(row: Row, names: Names) -> datetime:
-    column = next((one for one in names if row.get(one.lower())), names[0])
-    text = _cell(row, names)
+    column = next((one for one in names if _cell(row, one)), names[0])
+    text = _cell(row, column)
     try:
         time = datetime.fromisoformat(_ZONE.sub(lambda zone: zone[1] or "Z", text))
     except ValueError:
@@ -178,12 +178,12 @@ def _time(row: Row, names: Names) -> datetime:
 
 
 def _is(row: Row, name: str) -> bool:
-    return _cell(row, (name,)).lower() in {"1", "true", "yes"}
+    return _cell(row, name).lower() in {"1", "true", "yes"}
 
 
 def _number(row: Row, name: str) -> Decimal:
     """Return an amount with a point or a comma: it is compared with one that is written in the same way."""
-    text = _cell(row, (name,)) or "0"
+    text = _cell(row, name) or "0"
     if not re.fullmatch(r"-?[\d.,]*\d", text):
         raise Invalid(f"column {name}: an amount is needed, not {text[:_LONGEST]!r}.")
     whole, _, rest = re.sub(r"[.,](?=\d{1,2}$)", "#", text).partition("#")
@@ -198,7 +198,7 @@ def _not_of_gumroad(row: Row) -> str:
     return _first(
         {
             "not paid": _is(row, "Pre-order authorization?") or _is(row, "Free trial purchase?"),
-            "subscription": _is(row, "Recurring Charge?") or bool(_cell(row, ("Recurrence",))),
+            "subscription": _is(row, "Recurring Charge?") or bool(_cell(row, "Recurrence")),
             "refunded": _is(row, "Fully Refunded?"),
             "disputed": _is(row, "Disputed?") and not _is(row, "Dispute Won?"),
             "access revoked": _is(row, "Access Revoked?"),
@@ -207,7 +207,7 @@ def _not_of_gumroad(row: Row) -> str:
 
 
 def _not_of_lemon_squeezy(row: Row) -> str:
-    status = _cell(row, ("status",)).lower()
+    status = _cell(row, "status").lower()
     return _first(
         {
             "test sale": _is(row, "test_mode"),
@@ -219,14 +219,14 @@ def _not_of_lemon_squeezy(row: Row) -> str:
 
 
 def _not_of_stripe(row: Row) -> str:
-    status, dispute = _cell(row, ("Status",)).lower(), _cell(row, ("Dispute Status",)).lower()
+    status, dispute = _cell(row, "Status").lower(), _cell(row, "Dispute Status").lower()
     amount, back = _number(row, "Amount"), _number(row, "Amount Refunded")
     contested = bool(dispute) or _number(row, "Disputed Amount") > 0
     return _first(
         {
-            "test sale": _cell(row, ("Mode",)).lower() == "test",
+            "test sale": _cell(row, "Mode").lower() == "test",
             "not paid": status not in _PAID,
-            "subscription": bool(_cell(row, ("Invoice ID",))),
+            "subscription": bool(_cell(row, "Invoice ID")),
             "refunded": status == "refunded" or 0 < amount <= back,
             # An inquiry of the bank takes no money.
             "disputed": contested and dispute != "won" and not dispute.startswith("warning"),

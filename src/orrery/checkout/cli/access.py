@@ -153,14 +153,11 @@ def grant(
     product = product_of(vendor, cert)
 
     async def write(services: Services) -> AccessRecord:
-        from orrery.checkout.access.desk import AccessGrant  # noqa: PLC0415  it loads what reads the store
-
         named = await checkout_of(services).lookup.named(session) if session else None
         if named is not None and not SESSION_ID.fullmatch(named):
             raise Invalid("A session's id begins with cs_ and holds letters, digits and underscores.")
-        grant = AccessGrant(email, product, "owner", session_id=named)
-        refuse_unknown([grant], services, retired=retired)
-        return await checkout_of(services).desk.grant(grant, reason)
+        refuse_unknown([product], services, retired=retired)
+        return await checkout_of(services).desk.grant(email, product, reason, session_id=named)
 
     record = runner.run(write)
     note(f"Access until {record.expires_at:%d %B %Y}: {record.session_id}")

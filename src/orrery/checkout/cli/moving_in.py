@@ -2,7 +2,7 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from orrery.runtime.console.tables import Row, note, show
 from orrery.runtime.references import References
 
 if TYPE_CHECKING:
-    from orrery.checkout.access.desk import AccessGrant, Desk
+    from orrery.checkout.access.desk import Desk, ImportedAccess
     from orrery.checkout.access.exports import Export, ForeignSale, NoAccess, Table
 
 Retired = Annotated[bool, typer.Option("--retired", help="Also for products that are not in the catalogue.")]
@@ -57,16 +57,16 @@ class BroughtLine:
     """A line that gives access; `paid` is the amount in the other seller's export, for the owner to see."""
 
     line: int
-    grant: "AccessGrant"
+    access: "ImportedAccess"
     paid: str = ""
 
     def row(self) -> Row:
         return {
             "line": self.line,
-            "email": self.grant.email,
-            "product": self.grant.product.name,
+            "email": self.access.email,
+            "product": self.access.product.name,
             "paid": self.paid or None,
-            "expires": self.grant.expires_at,
+            "expires": self.access.expires_at,
         }
 
 
@@ -98,14 +98,14 @@ def import_records(  # noqa: PLR0913  each is an option of the command
 
     async def write(services: Services) -> str:
         lines, left = await _sold_elsewhere(export, table, named, ends, services) if export else (_own(table), [])
-        desk, grants = checkout_of(services).desk, [one.grant for one in lines]
-        refuse_unknown(grants, services, retired=retired)
+        desk, found = checkout_of(services).desk, [one.access for one in lines]
+        refuse_unknown([one.product for one in found], services, retired=retired)
         _refuse_unusable(lines, desk)
         if dry_run:
             return await _dry(lines, left, limit, desk)
-        with progress_bar("sales", len(grants)) as seen:
-            new = await desk.bring_in(grants, reason, send=send, seen=seen)
-        said = f"{new} imported, {len(grants) - new} were there already.{_left_out(left)}"
+        with progress_bar("sales", len(found)) as seen:
+            new = await desk.bring_in(found, reason, send=send, seen=seen)
+        said = f"{new} imported, {len(found) - new} were there already.{_left_out(left)}"
         return said + await _to_take_back(left, services)
 
     note(runner.run(write))
@@ -118,9 +118,9 @@ def product_of(vendor: str, cert: str) -> ProductKey:
     return ProductKey("cert", cert, vendor)
 
 
-def refuse_unknown(grants: "Sequence[AccessGrant]", services: Services, *, retired: bool) -> None:
+def refuse_unknown(products: Iterable[ProductKey], services: Services, *, retired: bool) -> None:
     """Raise `Invalid` for a product that is not in the catalogue."""
-    for product in dict.fromkeys(one.product for one in grants):
+    for product in dict.fromkeys(products):
         if not retired and checkout_of(services).catalogue.find(product) is None:
             raise Invalid(f"{product.name} is not in the catalogue; add --retired to grant access to it anyway.")
 
@@ -149,11 +149,11 @@ def _products(options: Sequence[str]) -> Products:
 
 def _own(table: "Table") -> list[BroughtLine]:
     """Return the lines of a file with our own columns."""
-    return [BroughtLine(number, _grant(row, number)) for number, row in table.rows]
+    return [BroughtLine(number, _access(row, number)) for number, row in table.rows]
 
 
-def _grant(row: Mapping[str, str], number: int) -> "AccessGrant":
-    from orrery.checkout.access.desk import AccessGrant, checked_email  # noqa: PLC0415  it loads what reads the store
+def _access(row: Mapping[str, str], number: int) -> "ImportedAccess":
+    from orrery.checkout.access.desk import ImportedAccess, checked_email  # noqa: PLC0415  it loads what reads the store
 
     try:
         email, product = checked_email(row["email"]), product_of(row["vendor_slug"], row["cert_code"])
@@ -163,14 +163,14 @@ def _grant(row: Mapping[str, str], number: int) -> "AccessGrant":
         raise Invalid(f"Line {number} needs a usable {what}; nothing was imported.") from None
     if expires_at.tzinfo is None:
         expires_at = expires_at.replace(tzinfo=UTC)
-    return AccessGrant(email, product, "import", expires_at)
+    return ImportedAccess(email, product, expires_at)
 
 
 async def _sold_elsewhere(
     export: "Export", table: "Table", named: Products, until: datetime | None, services: Services
 ) -> "tuple[list[BroughtLine], list[NoAccess]]":
     """Return the sales of an export that give access, and the others with why not."""
-    from orrery.checkout.access.desk import AccessGrant  # noqa: PLC0415  it loads what reads the store
+    from orrery.checkout.access.desk import ImportedAccess  # noqa: PLC0415  it loads what reads the store
     from orrery.checkout.access.exports import NoAccess, sales_of  # noqa: PLC0415  no other command reads an export
     from orrery.checkout.access.rules import one_year_after  # noqa: PLC0415  the same
 
@@ -187,9 +187,8 @@ async def _sold_elsewhere(
         elif end <= now:
             left.append(NoAccess(sale.id, "ended"))
         else:
-            lines.append(
-                BroughtLine(sale.line, AccessGrant(sale.email, product, "import", end, sale=sale.id), sale.paid)
-            )
+            access = ImportedAccess(sale.email, product, end, sale.id)
+            lines.append(BroughtLine(sale.line, access, sale.paid))
     return lines, left
 
 
@@ -207,13 +206,13 @@ def _refuse_unusable(lines: Sequence[BroughtLine], desk: "Desk") -> None:
     """Raise `Invalid` for a line that is wrong, before any is written."""
     for one in lines:
         try:
-            _ = desk.record_for(one.grant)
+            _ = desk.record_for(one.access)
         except Invalid as error:
             raise Invalid(f"Line {one.line}: {error} Nothing was imported.") from None
 
 
 async def _dry(lines: Sequence[BroughtLine], left: "Sequence[NoAccess]", limit: int, desk: "Desk") -> str:
-    new = [one for one in lines if not await desk.was_imported(one.grant)]
+    new = [one for one in lines if not await desk.was_imported(one.access)]
     more = f"{limit} of {len(new)}: see more with --limit." if len(new) > limit else ""
     show([one.row() for one in new[:limit]], _COLUMNS, as_json=False, empty="Nothing is new.", more=more)
     return f"{len(new)} would be imported, {len(lines) - len(new)} are there already.{_left_out(left)}"
