@@ -120,14 +120,14 @@ class Pages:
     def show_errors(
         self, request: Request, product: ProductKey | None = None, unavailable: str = "unstarted"
     ) -> None:
-        """Let a page say what went wrong with this request, if anything does; `unavailable` is that of a 503."""
+        """Let a page say what went wrong with this request, if anything does: `unavailable`, if we fail."""
         show_errors(request, partial(self._failed, request, product, unavailable))
 
     def _failed(
         self, request: Request, product: ProductKey | None, unavailable: str, problem: Problem
     ) -> Response:
         of_status = _OF_STATUS | {503: unavailable}
-        name = "unsold" if problem.tag in _UNSOLD else of_status.get(problem.status, "unstarted")
+        name = "unsold" if problem.tag in _UNSOLD else of_status.get(problem.status, unavailable)
         # The answer to a bug does not pass what sets this for other answers.
         headers = {**(problem.headers or {}), "Cache-Control": "no-store"}
         return self.page(request, name, product, status=problem.status, headers=headers)
