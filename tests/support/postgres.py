@@ -30,9 +30,14 @@ unix_socket_directories = '{folder}'
 synchronous_commit = on
 wal_level = replica
 wal_retrieve_retry_interval = 200ms
+wal_keep_size = 256MB
+statement_timeout = 150s
 dynamic_shared_memory_type = mmap
 logging_collector = off
 {more}
+"""
+"""A standby that falls behind on a busy machine finds the log that it lacks: else every later commit waits for it for
+ever. No statement waits longer than a test does.
 """
 
 _SETTLED = "SELECT pid FROM pg_stat_activity WHERE pid = %s AND (state = 'idle' OR wait_event = 'SyncRep')"
