@@ -106,25 +106,19 @@ class CheckoutRoutes:
 
     def router(self) -> APIRouter:
         router = APIRouter(prefix=PREFIX, tags=["checkout"])
-        router.add_api_route(
-            "/checkout",
-            self.create,
-            methods=["POST"],
-            response_model=CreatedSession,
-            responses=_CHECKOUT,
-            openapi_extra=json_body(CheckoutRequest, CheckoutForm),
-            dependencies=[Depends(self._show_forms_pages)],
-            summary="Start a hosted payment session",
-        )
-        # A form's address is written by hand.
-        router.add_api_route(
-            "/checkout/",
-            self.create,
-            methods=["POST"],
-            response_model=CreatedSession,
-            dependencies=[Depends(self._show_forms_pages)],
-            include_in_schema=False,
-        )
+        # A form's address is written by hand, at times with a slash too many.
+        for path in ("/checkout", "/checkout/"):
+            router.add_api_route(
+                path,
+                self.create,
+                methods=["POST"],
+                response_model=CreatedSession,
+                responses=_CHECKOUT,
+                openapi_extra=json_body(CheckoutRequest, CheckoutForm),
+                dependencies=[Depends(self._show_forms_pages)],
+                include_in_schema=path == "/checkout",
+                summary="Start a hosted payment session",
+            )
         router.add_api_route(
             "/products",
             self.products,
