@@ -3,7 +3,7 @@
 The form gets an order, and the buyer is sent on to a page of ours by it. Only there is the session made: a double
 click sends two forms, of which the browser follows the last one. No two buyers get one session, also behind one
 address, since who knows a session's id can open what it buys (decision 46): an order is bound to its browser by
-a cookie, and a browser without it gets a session once, which nobody is shown again. The page leads on to the
+a cookie, and a browser without it gets a session once, which no one is shown again. The page leads on to the
 payment page by `Refresh` and a link: a site's `form-action 'self'` forbids that a form's answer leads to another
 origin.
 """

@@ -170,7 +170,7 @@ p:not(:empty) { margin-top: .5em }
           signal: AbortSignal.timeout(3e4),
         });
         if (answer.ok) return await answer.json();
-        // What stands between may answer without JSON.
+        // A web server in front may answer without JSON.
         const { error } = await answer.json().catch(() => ({}));
         return {
           said: UNSOLD.includes(error) ? "gone" : ({ 404: "gone", 429: "busy" }[answer.status] ?? "away"),
