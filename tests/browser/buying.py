@@ -92,6 +92,11 @@ def refuse(status: int, **headers: str) -> Answer:
     return lambda route: route.fulfill(status=status, body="<h1>no JSON</h1>", headers=sent)
 
 
+def unsold(route: Route) -> None:
+    """Answer as the service does for a product that has no price."""
+    route.fulfill(status=503, json={"error": "not-configured", "message": "This part is not available."})
+
+
 def pass_on(route: Route) -> None:
     """Let the service answer."""
     route.continue_()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.accessibility import violations_in_both_schemes
-from tests.browser.buying import BUY, FORM, HOSTILE, Answer, Site, await_payment, offline, pass_on, refuse
+from tests.browser.buying import BUY, FORM, HOSTILE, Answer, Site, await_payment, offline, pass_on, refuse, unsold
 from tests.browser.conftest import ARGUMENTS, CHROMIUM, OpenPage, Watch, looks, path_of
 from tests.support.deployment import Deployment, Product, running
 from tests.support.tables import each_case
@@ -80,6 +80,7 @@ SAID: list[tuple[Answer, str, str]] = [
     (offline, "No answer came", "Es kam keine Antwort"),
     (refuse(502), "cannot be opened now", "lässt sich gerade nicht öffnen"),
     (refuse(503), "cannot be opened now", "lässt sich gerade nicht öffnen"),
+    (unsold, "is not sold here", "wird hier nicht verkauft"),
     (refuse(404), "is not sold here", "wird hier nicht verkauft"),
     (refuse(429, Retry_After="61"), "Try again in 2 min.", "in 2 min noch einmal."),
     (refuse(429), "Try again in 1 min.", "in 1 min noch einmal."),
@@ -248,11 +249,27 @@ def test_a_price_has_the_digits_of_its_currency(
     currency: str | None, price: int | None, decimals: int | None, shown: str, site: Site, page: Page
 ) -> None:
     """The smallest unit is the payment processor's, and nothing of it is rounded away."""
-    one = {"vendor": "northwind", "cert": "exam", "title": "CISSP", "price": price, "currency": currency}
+    one = {
+        "vendor": "northwind",
+        "cert": "exam",
+        "title": "CISSP",
+        "sold": True,
+        "price": price,
+        "currency": currency,
+    }
     page.route("**/guided/api/products", lambda route: route.fulfill(json=[one | {"decimals": decimals}]))
     site.open()
     name = f"Buy CISSP {shown}".strip().replace("HUF ", "HUF\xa0").replace("KWD ", "KWD\xa0")
     expect(page.get_by_role("button", name=name, exact=True)).to_be_visible()
+
+
+@each_case(("lang", "said"), [("en", "is not sold here."), ("de", "wird hier nicht verkauft.")])
+def test_what_is_not_sold_is_said_before_a_click(lang: str, said: str, site: Site, page: Page) -> None:
+    """A product that the service lists as not sold."""
+    listed = {"vendor": "northwind", "cert": "exam", "title": "Exam", "sold": False, "currency": None}
+    page.route("**/guided/api/products", lambda route: route.fulfill(json=[listed]))
+    site.open(lang=lang)
+    expect(page.get_by_role("status")).to_contain_text(said)
 
 
 UNNAMED = [

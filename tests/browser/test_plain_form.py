@@ -118,6 +118,23 @@ def test_a_double_click_is_one_order(site: StaticSite, page: Page) -> None:
     assert page.url != first
 
 
+def test_an_order_is_of_one_browser(site: StaticSite, page: Page, open_page: OpenPage) -> None:
+    """Its address leads its browser to the same payment page again, and shows any other one a button."""
+    page.goto(site.origin)
+    with page.expect_request(lambda one: "/guided/pay?" in one.url) as order:
+        page.get_by_role("button", name="Buy the exam").click()
+    expect(page.get_by_role("heading", name="Your order")).to_be_visible()
+    payment = page.url
+    page.goto(order.value.url, wait_until="commit")
+    expect(page.get_by_role("heading", name="Your order")).to_be_visible()
+    assert page.url == payment
+    other = open_page(java_script_enabled=False)
+    other.goto(order.value.url, wait_until="commit")
+    other.get_by_role("button", name="Go on to the payment").click()
+    expect(other.get_by_role("heading", name="Your order")).to_be_visible()
+    assert other.url != payment
+
+
 def test_a_page_elsewhere_is_asked_about(site: StaticSite, page: Page, watch: Watch) -> None:
     """The form of another origin leads to a button on the site's own, which sells; no session is made before."""
     made = site.sessions()

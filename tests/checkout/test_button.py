@@ -14,8 +14,9 @@ from orrery.checkout.settings import SiteSettings
 from orrery.checkout.site.forms import Forms
 from orrery.checkout.sites import CHECKOUT, PAY
 from orrery.errors import StoreUnavailable
+from orrery.runtime.tasks import together
 from tests.edge.test_problems import TABLE
-from tests.support.checkout import INDEX_KEY, PRODUCT, READS, STARTS
+from tests.support.checkout import INDEX_KEY, PRODUCT, READS, STARTS, session_json
 from tests.support.clock import ManualClock
 from tests.support.hosted import NORTH, OF_PAGE, HostedShop, Visitor, said_of
 from tests.support.requests import client_of
@@ -59,11 +60,12 @@ async def way_on(visitor: Visitor) -> str:
 async def test_a_form_leads_to_the_payment_page() -> None:
     """By 303 to a page of the same origin, and from there by itself and by a link; only there is a session."""
     shop = HostedShop()
-    taken = await Visitor(shop).post(CHECKOUT, OF_PAGE, **FORM)
+    visitor = Visitor(shop)
+    taken = await visitor.post(CHECKOUT, OF_PAGE, **FORM)
     location = taken.headers["location"]
     assert (taken.status_code, location.partition("&")[0]) == (303, f"{PAY}?product={PRODUCT.name}")
     assert shop.processor.calls == []
-    page = await Visitor(shop).get(location)
+    page = await visitor.get(location)
     [session] = shop.processor.sessions.values()
     assert (page.status_code, page.headers["refresh"]) == (200, f"0; url={session.url}")
     assert re.findall(r'class="button" href="([^"]+)"', page.text) == [session.url]
@@ -75,17 +77,106 @@ async def test_a_form_leads_to_the_payment_page() -> None:
 async def test_each_form_is_an_order_of_its_own() -> None:
     """Two buyers behind one address get two sessions; one who opens the way on again gets the same one."""
     shop = HostedShop()
-    ways = [await way_on(Visitor(shop)) for _ in range(2)]
-    assert ["refresh" in (await Visitor(shop).get(way)).headers for way in [*ways, *ways]] == [True] * 4
+    visits = [(visitor, await way_on(visitor)) for visitor in (Visitor(shop), Visitor(shop))]
+    assert ["refresh" in (await one.get(way)).headers for one, way in [*visits, *visits]] == [True] * 4
     assert len({call.idempotency_key for call in shop.processor.calls}) == len(shop.processor.sessions) == 2
 
 
 async def test_a_double_click_makes_one_session() -> None:
     """Of two forms that are sent, the browser follows the answer to the last one."""
     shop = HostedShop()
-    _, followed = [await way_on(Visitor(shop)) for _ in range(2)]
-    _ = await Visitor(shop).get(followed)
+    visitor = Visitor(shop)
+    _, followed = [await way_on(visitor) for _ in range(2)]
+    pages = await together(*(visitor.get(followed) for _ in range(2)))
+    assert ["refresh" in page.headers for page in pages] == [True] * 2
     assert len(shop.processor.sessions) == 1
+
+
+async def paid(shop: HostedShop, session_id: str) -> None:
+    """Let the buyer of a session pay."""
+    _ = await shop.receive("evt_paid", session_json(session_id))
+
+
+async def led_to(visitor: Visitor, way: str) -> str | None:
+    """Return the id of the session that an order leads to, or None where a page asks with a button."""
+    page = await visitor.get(way)
+    assert page.status_code == 200
+    address = page.headers.get("refresh")
+    assert said_of(page.text, "paying" if address else "buy")
+    by_page = {f"0; url={one.url}": one.id for one in visitor.shop.processor.sessions.values()}
+    return by_page[address] if address else None
+
+
+@each_case("is_paid", [False, True])
+@each_case("has_cookie", [False, True])
+async def test_no_two_browsers_get_one_session(is_paid: bool, has_cookie: bool) -> None:  # noqa: FBT001  a case
+    """A stranger whose order a buyer at the same address follows gets another session, also after a payment."""
+    shop = HostedShop()
+    buyer, stranger_there = Visitor(shop), Visitor(shop)
+    if has_cookie:
+        _ = await way_on(buyer)
+    way = await way_on(stranger_there)
+    bought = await led_to(buyer, way)
+    assert bought
+    if is_paid:
+        await paid(shop, bought)
+    got = {await led_to(stranger_there, way), await led_to(Visitor(shop), way)}
+    order = httpx2.URL(way).params["order"]
+    async with client_of(shop.app, peer=buyer.peer) as client:
+        asked = await client.post(CHECKOUT, json=FORM, headers={"Idempotency-Key": order})
+    assert bought not in got | {asked.json()["id"]}
+    assert None in got
+
+
+async def test_an_order_of_another_browser_shows_nothing() -> None:
+    """Where the buyer's browser had its session, a browser without the cookie is asked."""
+    shop = HostedShop()
+    buyer = Visitor(shop)
+    way = await way_on(buyer)
+    first = await led_to(buyer, way)
+    assert await led_to(Visitor(shop), way) is None
+    assert await led_to(buyer, way) == first
+
+
+async def test_a_paid_session_is_not_shown_again() -> None:
+    """Not even to its buyer: the page asks, and its button makes another one."""
+    shop = HostedShop()
+    buyer = Visitor(shop)
+    way = await way_on(buyer)
+    first = await led_to(buyer, way)
+    assert first
+    await paid(shop, first)
+    assert await led_to(buyer, way) is None
+    assert await led_to(buyer, await way_on(buyer)) not in {None, first}
+
+
+async def test_a_browser_that_refuses_cookies_can_pay() -> None:
+    """Each form makes one session, also of two requests at once; a reload asks, and its button makes the next."""
+    shop = HostedShop()
+    for made in (1, 2):
+        shop.clock.advance(60)
+        way = await way_on(Visitor(shop))
+        got = await together(*(led_to(Visitor(shop), way) for _ in range(2)), led_to(Visitor(shop), way))
+        assert (got.count(None), len(shop.processor.sessions)) == (2, made)
+
+
+@each_case(
+    ("origin", "name", "more"),
+    [
+        (NORTH.origin, "orrery-order-local", ""),
+        ("https://shop.example", "__Host-orrery-order", "; Secure"),
+    ],
+)
+async def test_the_cookie_of_an_order(origin: str, name: str, more: str) -> None:
+    """It is as the access gate's, but ends with the order; a browser keeps the one that it has."""
+    visitor = Visitor(HostedShop(site=SiteSettings(origin=origin, name="North").site()))
+    given, again = [
+        (await visitor.post(CHECKOUT, {**OF_PAGE, **sent}, **FORM)).headers["set-cookie"]
+        for sent in ({}, {"Cookie": f"{name}={'a' * 32}"})
+    ]
+    about = f"; Path=/; Max-Age={ORDER_SECONDS}; HttpOnly; SameSite=Lax{more}"
+    assert re.fullmatch(f"{name}=[0-9a-f]{{32}}{about}", given)
+    assert again == f"{name}={'a' * 32}{about}"
 
 
 @each_case("which", ["late", "of tomorrow", "of another product", "altered", "none", "odd", "of another shop"])
@@ -95,7 +186,7 @@ async def test_an_order_that_is_not_good(which: str) -> None:
     way = await way_on(Visitor(shop))
     shop.clock.advance({"late": ORDER_SECONDS + 1, "of tomorrow": -60}.get(which, ORDER_SECONDS))
     address, _, order = way.partition("&order=")
-    other = Orders(shop.clock, b"another key").new(PRODUCT.name)
+    other = Orders(shop.clock, b"another key").new(PRODUCT.name, b"0" * 32)
     changed = {
         "of another product": way.replace("cissp", "ccsp"),
         "altered": f"{address}&order={order.replace(order[0], '3', 1)}",
@@ -114,11 +205,12 @@ async def test_an_order_that_is_not_good(which: str) -> None:
 async def test_an_order_lasts_while_the_buyer_may_reload() -> None:
     """Up to its last second it leads on; a program that only looks makes nothing."""
     shop = HostedShop()
-    way = await way_on(Visitor(shop))
-    looked = await Visitor(shop).head(way)
+    visitor = Visitor(shop)
+    way = await way_on(visitor)
+    looked = await visitor.head(way)
     assert (looked.status_code, "refresh" in looked.headers, shop.processor.calls) == (200, False, [])
     shop.clock.advance(ORDER_SECONDS)
-    assert "refresh" in (await Visitor(shop).get(way)).headers
+    assert "refresh" in (await visitor.get(way)).headers
 
 
 ORIGINS = {"ours": NORTH.origin, "another": "https://evil.example", "null": "null", "none": ""}
@@ -179,6 +271,20 @@ async def test_a_form_that_is_none(case: str, shop: HostedShop) -> None:
     assert "Nothing was charged" in answer.text
     assert "<b>" not in answer.text
     assert shop.processor.calls == []
+
+
+async def test_a_key_that_is_none(shop: HostedShop) -> None:
+    """A form with a header that the operation refuses gets a page as well."""
+    answer = await posted(shop, urlencode(FORM), headers={**OF_PAGE, "Idempotency-Key": "a key"})
+    assert (answer.status_code, said_of(answer.text, "bad_form")) == (422, True)
+
+
+async def test_a_slash_too_many(shop: HostedShop) -> None:
+    """A form whose address was written with it sells; asked for again, it shows a page."""
+    async with stranger(shop) as client:
+        taken = await client.post(f"{CHECKOUT}/", data=FORM, headers=OF_PAGE)
+    left = await Visitor(shop).get(f"{CHECKOUT}/")
+    assert (taken.status_code, left.status_code, said_of(left.text, "unstarted")) == (303, 405, True)
 
 
 async def test_what_a_browser_may_add() -> None:
@@ -247,4 +353,4 @@ async def test_an_order_shows_no_key() -> None:
     orders = Orders.of_store(INDEX_KEY, ManualClock())
     assert str(INDEX_KEY) not in repr(orders)
     assert "key" not in repr(orders)
-    assert orders.new("a/b") != orders.new("a/b")
+    assert orders.new("a/b", b"0" * 32) != orders.new("a/b", b"0" * 32)

@@ -252,13 +252,14 @@ class ScriptedProcessor:
         assert isinstance(metadata, dict)
         methods = parameters["payment_method_types"]
         assert isinstance(methods, list)
+        number = len(self.created) + 1
         made = CheckoutSession(
-            id=f"cs_{len(self.created) + 1}",
+            id=f"cs_{number}",
             status="open",
             payment_status="unpaid",
             created=self.clock.now(),
             livemode=self.livemode,
-            url="https://pay.example/1",
+            url=f"https://pay.example/{number}",
             amount_total=4900,
             currency="usd",
             metadata={name: str(value) for name, value in metadata.items()},

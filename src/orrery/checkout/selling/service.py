@@ -82,6 +82,25 @@ class Checkout:
             task.add_done_callback(lambda _: self._under_way.pop(same))
         return await asyncio.shield(self._under_way[same])
 
+    async def create_unpaid(self, purchase: Purchase) -> CreatedSession | None:
+        """Return the session as `create` does, but None where that of the key is not known to be unpaid."""
+        found = await self._stored.attempts.get(_scope(purchase))
+        if found and (known := found.record.session_id) and (await self._states.of(known)).state != "open":
+            return None
+        return await self.create(purchase)
+
+    async def create_once(self, purchase: Purchase) -> CreatedSession | None:
+        """Return a session that is not kept under the key, or None where that was used; raise as `create`."""
+        offered = await self._selling.current_offer(purchase.product)
+        key, attempts = _scope(purchase), self._stored.attempts
+        if await attempts.get(key):
+            return None
+        used = await commit(self._stored.store, attempts.changes(key, None, _fresh_attempt(offered)))
+        if isinstance(used, Conflict):
+            return None
+        # Under another key of the processor: a later request with this one gets another session.
+        return await self._new_session(offered, purchase, _fresh_attempt(offered), None)
+
     async def _create(self, purchase: Purchase, key: str | None) -> CreatedSession:
         offered = await self._selling.current_offer(purchase.product)
         attempt = _fresh_attempt(offered)

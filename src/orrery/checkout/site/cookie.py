@@ -72,9 +72,9 @@ class BrowserCookies:
         return hmac.digest(self._key, browser, "sha256")[:_BYTES]
 
 
-def cookie_name(site: Site) -> bytes:
-    """Return the cookie's name: a browser refuses the first one without https, and from any other host."""
-    return b"__Host-orrery" if site.is_encrypted else b"orrery-local"
+def cookie_name(site: Site, named: bytes = b"orrery") -> bytes:
+    """Return a cookie's name: a browser refuses the first one without https, and from any other host."""
+    return b"__Host-" + named if site.is_encrypted else named + b"-local"
 
 
 def sent_cookie(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes:
@@ -88,9 +88,9 @@ def sent_cookie(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes:
     return b""
 
 
-def set_cookie(site: Site, value: bytes) -> str:
-    """Return the header that gives a browser its cookie."""
+def set_cookie(site: Site, value: bytes, named: bytes = b"orrery", life: timedelta = LIFE) -> str:
+    """Return the header that gives a browser a cookie."""
     secure = "; Secure" if site.is_encrypted else ""
-    seconds = int(LIFE.total_seconds())
-    named = f"{cookie_name(site).decode()}={value.decode()}"
-    return f"{named}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
+    seconds = int(life.total_seconds())
+    given = f"{cookie_name(site, named).decode()}={value.decode()}"
+    return f"{given}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"

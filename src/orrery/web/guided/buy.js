@@ -2,6 +2,7 @@
 // What the owner wrote inside is for readers without this script: the shadow root takes its place.
 {
   const API = "/guided/api/";
+  const UNSOLD = ["not-configured", "not-preflighted"];
   const WORDS = {
     en: {
       buy: "Buy",
@@ -9,6 +10,7 @@
       wait: "Opening the payment page…",
       none: "No answer came, and nothing was charged. Check your connection, then try again.",
       busy: "Too many attempts, and nothing was charged. Try again in {} min.",
+      unsold: "This product is not sold here. Please write to the seller.",
       gone: "This product is not sold here, and nothing was charged. Please write to the seller.",
       away: "The payment page cannot be opened now, and nothing was charged. Try again in a few minutes.",
     },
@@ -18,6 +20,7 @@
       wait: "Die Zahlungsseite wird geöffnet …",
       none: "Es kam keine Antwort, und es wurde nichts abgebucht. Prüfen Sie Ihre Verbindung, und versuchen Sie es noch einmal.",
       busy: "Zu viele Versuche; es wurde nichts abgebucht. Versuchen Sie es in {} min noch einmal.",
+      unsold: "Dieses Produkt wird hier nicht verkauft. Bitte schreiben Sie dem Anbieter.",
       gone: "Dieses Produkt wird hier nicht verkauft; es wurde nichts abgebucht. Bitte schreiben Sie dem Anbieter.",
       away: "Die Zahlungsseite lässt sich gerade nicht öffnen; es wurde nichts abgebucht. Versuchen Sie es in einigen Minuten noch einmal.",
     },
@@ -137,7 +140,7 @@ p:not(:empty) { margin-top: .5em }
       // The owner's words need not name the product.
       this.button.ariaLabel = label && known ? `${label} ${this.price.textContent}, ${known.title}` : null;
       this.button.ariaDisabled = this.said == "wait";
-      this.status.textContent = (words[this.said] ?? "").replace("{}", this.minutes);
+      this.status.textContent = (words[this.said || (known?.sold == false && "unsold")] ?? "").replace("{}", this.minutes);
     }
 
     async buy() {
@@ -167,8 +170,10 @@ p:not(:empty) { margin-top: .5em }
           signal: AbortSignal.timeout(3e4),
         });
         if (answer.ok) return await answer.json();
+        // A web server in front may answer without JSON.
+        const { error } = await answer.json().catch(() => ({}));
         return {
-          said: { 404: "gone", 429: "busy" }[answer.status] ?? "away",
+          said: UNSOLD.includes(error) ? "gone" : ({ 404: "gone", 429: "busy" }[answer.status] ?? "away"),
           minutes: Math.ceil(answer.headers.get("Retry-After") / 60) || 1,
           // After a failure the next click is the same intent; after a refusal it is another one.
           over: answer.status < 500,
