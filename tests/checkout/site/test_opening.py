@@ -232,6 +232,7 @@ async def test_the_eleventh_in_a_day_is_refused_at_the_button() -> None:
         assert await one.gate() == 204
     refused = await eleventh.post(link)
     assert (refused.status_code, said_of(refused.text, "full"), bool(eleventh.cookies)) == (403, True, False)
+    assert "Answer the e-mail with the link" in refused.text
     shop.clock.advance(STAYS.total_seconds())
     assert [await one.gate() for one in others[1:]] == [204] * (MOST - 1)
     assert (await eleventh.post(link)).status_code == 303
