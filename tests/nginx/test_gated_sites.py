@@ -157,6 +157,7 @@ def test_no_method_and_no_header_opens_it(
     [
         (f"{AT}/data.json?a=1&back=//evil.example", f"{AT}/data.json"),
         (f"{AT}/more/", f"{AT}/more/"),
+        (f"{AT}/c++.html", f"{AT}/c++.html"),
         (f"/{AT}/", ""),
         (f"//evil.example/..{AT}/", ""),
     ],

@@ -14,7 +14,10 @@ from orrery.runtime.collection import FOR_EVER, Collection
 KEEP_BROWSERS = timedelta(days=400)
 """How long a browser that comes no more is remembered, as long as it keeps its cookie (facts, Gate and cookie)."""
 
-BY_BROWSER = "access-by-browser:"
+BY_BROWSER, CROWDED = "access-by-browser:", "access-crowded:"
+
+MOST = 10
+"""Browsers of one access: a person's phone is two or three (facts, One tap)."""
 
 
 class OpenedBrowser(RecordPart):
@@ -39,7 +42,7 @@ class AccessGeneration(Record):
 
 
 def browsers_of(store: Store, clock: Clock) -> Collection[AccessBrowsers]:
-    """Return the browsers, by session; indexed by each browser."""
+    """Return the browsers, by session; indexed by each browser, and where as many as there may be were used."""
     return Collection(store, clock, AccessBrowsers, "access-browsers:", _index, life=KEEP_BROWSERS)
 
 
@@ -49,4 +52,6 @@ def generation_of(store: Store, clock: Clock) -> Collection[AccessGeneration]:
 
 
 def _index(opened: AccessBrowsers) -> Iterable[str]:
-    return [f"{BY_BROWSER}{one.browser}:{opened.session_id}" for one in opened.browsers]
+    by_browser = [f"{BY_BROWSER}{one.browser}:{opened.session_id}" for one in opened.browsers]
+    is_crowded = sum(one.used_at is not None for one in opened.browsers) >= MOST
+    return [*by_browser, f"{CROWDED}{opened.session_id}"] if is_crowded else by_browser

@@ -36,6 +36,7 @@ MODULE = Module(
         "access-by-number:",
         "access-by-reference:",
         "access-by-time:",
+        "access-crowded:",
         "access-generation",
         "access-unnumbered:",
         "attempt:",

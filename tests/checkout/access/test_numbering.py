@@ -155,6 +155,23 @@ async def test_a_refund_keeps_the_number() -> None:
     assert await numbers(shop, "cs_1", "cs_2") == [f"NW-{YEAR}-0001", f"NW-{YEAR}-0002"]
 
 
+@pytest.mark.parametrize("way", ["revoked", "a year later"])
+async def test_an_access_that_ends_before_its_number(way: str) -> None:
+    """Its buyer gets the receipt, which says that it has ended, and has no link; no number is left out."""
+    shop = numbering_shop()
+    await sell(shop, "cs_1")
+    if way == "revoked":
+        await shop.desk.revoke("cs_1", "refunded")
+    else:
+        shop.clock.advance(timedelta(days=366).total_seconds())
+    _ = await shop.numbering.run()
+    [receipt] = [one for one in await shop.told() if one.id == "buyer-cs_1"]
+    assert f"Receipt number: NW-{YEAR}-0001" in receipt.body
+    assert receipt.body.startswith("Your access to the practice questions for CISSP ended on ")
+    assert not [word for word in ("is open", "Start here", "http", "Open it") if word in receipt.body]
+    assert await numbers(shop, "cs_1") == [f"NW-{YEAR}-0001"]
+
+
 async def copied(shop: Shop) -> MemoryStore:
     """Return a snapshot of a shop's store."""
     snapshot = MemoryStore(shop.clock)

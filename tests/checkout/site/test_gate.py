@@ -226,6 +226,23 @@ async def test_a_link_that_many_share_disturbs_no_buyer(shop: Shop) -> None:
     assert await at_the_gate(shop, cookies[0]) == 401
 
 
+async def test_an_access_that_opens_in_no_further_browser_is_a_problem(shop: Shop) -> None:
+    """It ends a day after one of the browsers was used last, or with the command that it names."""
+    cookies = await full(shop)
+    (finding,) = await shop.in_need.findings()
+    reference = shop.stored.references.of("cs_1")
+    assert (finding.part, finding.state) == (f"browsers of {reference}", "broken")
+    assert finding.command == f"orrery access resend {reference} --new-link --reason shared"
+    assert BUYER not in str(finding)
+    assert [one.why for one in await shop.in_need.all()] == [finding.why.rstrip(".")]
+    shop.clock.advance(STAYS.total_seconds())
+    assert await shop.in_need.findings() == []
+    assert [await at_the_gate(shop, one) for one in cookies] == [204] * MOST
+    assert len(await shop.in_need.findings()) == 1
+    await shop.desk.resend("cs_1", "shared", new_link=True)
+    assert await shop.in_need.findings() == []
+
+
 async def test_an_access_that_is_bought_again_stays_open(shop: Shop) -> None:
     """The browser of the first purchase sees the pages until the end of the second one."""
     cookie = await opened(shop)

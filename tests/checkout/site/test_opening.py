@@ -67,6 +67,20 @@ async def test_only_on_the_first_day(hours: int, status: int) -> None:
     assert (await Visitor(shop).get(BACK)).status_code == status
 
 
+async def test_the_browser_that_has_it_open_goes_on_after_the_first_day() -> None:
+    """The page of the payment agrees with the gate: by itself, or by its button where no person looked."""
+    shop = HostedShop()
+    visitor = Visitor(shop)
+    await sold(shop)
+    _ = await visitor.get(BACK)
+    shop.clock.advance(timedelta(days=2).total_seconds())
+    assert said_of((await Visitor(shop).get(BACK)).text, "granted")
+    assert said_of((await visitor.get(BACK, {})).text, "paid")
+    for led in (await visitor.get(BACK), await visitor.post(BACK)):
+        assert (led.status_code, led.headers["location"]) == (303, OPENED)
+    assert await visitor.gate() == 204
+
+
 async def test_an_access_that_was_bought_again() -> None:
     """The address after the first payment shows the end of the second, before and after the first year ends."""
     shop = HostedShop()
@@ -200,6 +214,8 @@ async def test_page_and_gate_agree(steps: Sequence[Before]) -> None:
         gate = await visitor.gate() if gate is None else gate
         said = {said_of(page.text, "opened") for page in pages}
         assert said == {gate == 204}
+        elsewhere = Visitor(shop, "198.51.100.9", visitor.cookies)
+        assert gate != 204 or (await elsewhere.get(BACK)).status_code == 303
         answers.append((gate == 204, said_of(pages[1].text, "full")))
     assert answers[0] == answers[1]
 
@@ -216,6 +232,7 @@ async def test_the_eleventh_in_a_day_is_refused_at_the_button() -> None:
         assert await one.gate() == 204
     refused = await eleventh.post(link)
     assert (refused.status_code, said_of(refused.text, "full"), bool(eleventh.cookies)) == (403, True, False)
+    assert "Answer the e-mail with the link" in refused.text
     shop.clock.advance(STAYS.total_seconds())
     assert [await one.gate() for one in others[1:]] == [204] * (MOST - 1)
     assert (await eleventh.post(link)).status_code == 303

@@ -68,6 +68,7 @@ async def test_a_page_that_was_left_open_asks_ever_less(minutes: int, seconds: i
         ("/", "/"),
         ("/a%20b/%C3%BC", "/a%20b/%C3%BC"),
         ("/a%2520b", "/a%20b"),
+        ("/c++.html", "/c++.html"),
         ("/a%22%3E%3Cb%3E", "/a%22%3E%3Cb%3E"),
         ("//evil.example", ""),
         ("/%2Fevil.example", ""),

@@ -3,13 +3,10 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from orrery.checkout.browser_records import BY_BROWSER, AccessBrowsers, OpenedBrowser
+from orrery.checkout.browser_records import BY_BROWSER, CROWDED, MOST, AccessBrowsers, OpenedBrowser
 from orrery.checkout.collections import CheckoutRecords
 from orrery.ports.store import Conflict
 from orrery.runtime.collection import Changes, RecordPage, Walk, commit, compare_and_set, gathered
-
-MOST = 10
-"""Browsers of one access: a person's phone is two or three (facts, One tap)."""
 
 _BUSY = "The browsers of one access change all the time."
 
@@ -32,6 +29,12 @@ class Browsers:
     async def of(self, browser: str) -> RecordPage[AccessBrowsers]:
         """Return the accesses that a browser opened."""
         return await gathered(self._stored.browsers.indexed(Walk(f"{BY_BROWSER}{browser}:")))
+
+    async def crowded(self, most: int) -> list[AccessBrowsers]:
+        """Return the accesses that open in no further browser now, from `most` of those that could be."""
+        now = self._stored.clock.now()
+        could_be = (await gathered(self._stored.browsers.indexed(Walk(CROWDED, most)))).values()
+        return [one for one in could_be if not _has_place("", one.browsers, now)]
 
     async def open_first(self, session_id: str, browser: str) -> bool:
         """Open an access that no browser has opened; return whether it is open in this one."""

@@ -1,9 +1,12 @@
-"""Which buyers need help: whose payment waits too long or was refused, and whose e-mail was refused for ever."""
+"""Which buyers need help: with a payment, an e-mail that was refused for ever, or an access in ten browsers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from orrery.checkout.access.browsers import Browsers
+from orrery.checkout.browser_records import MOST as MOST_BROWSERS
+from orrery.checkout.browser_records import AccessBrowsers
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord, WithheldSession
 from orrery.errors import StoreError
@@ -19,6 +22,11 @@ EMAIL_TO = "e-mail to "
 
 PAYMENT_OF = "payment of "
 """How the name of the part begins that is broken while a payment is awaited for too long."""
+
+BROWSERS_OF = "browsers of "
+"""How the name of the part begins that is broken while an access opens in no further browser."""
+
+OF_BUYERS = (EMAIL_TO, PAYMENT_OF, BROWSERS_OF)
 
 MOST = 20
 """How many buyers of each kind are listed one by one."""
@@ -54,6 +62,7 @@ class BuyersInNeed:
         """Return them, the newest first; raise the store's errors."""
         withheld = [await self._withheld(one) for one in await self._withheld_sessions()]
         found = [*withheld, *await self.unreached()]
+        found += await self._crowded()
         return sorted(found, key=lambda one: one.since, reverse=True)
 
     async def unreached(self, most: int | None = None) -> Sequence[BuyerInNeed]:
@@ -71,6 +80,7 @@ class BuyersInNeed:
         """
         try:
             unreached = await self.unreached(MOST_COUNTED)
+            crowded = await self._crowded()
             waiting = [
                 await self._withheld(one) for one in await self._withheld_sessions() if one.state != "refused"
             ]
@@ -80,6 +90,7 @@ class BuyersInNeed:
         return [
             *_findings(EMAIL_TO, unreached, ACT_TODAY, refused),
             *_findings(PAYMENT_OF, waiting, 3, "All: `orrery checkout reconcile`."),
+            *_findings(BROWSERS_OF, crowded, 3, "All: `orrery today`."),
         ]
 
     async def drop(self, session_id: str) -> None:
@@ -110,6 +121,18 @@ class BuyersInNeed:
         return BuyerInNeed(
             reference, row.created_at, record.product.name, masked(record.email), why, todo, link or ""
         )
+
+    async def _crowded(self) -> list[BuyerInNeed]:
+        found = await Browsers(self.stored).crowded(MOST_COUNTED)
+        records = [(one, await self.stored.access.find(one.session_id)) for one in found]
+        return [self._shared(one, sold.record) for one, sold in records if sold]
+
+    def _shared(self, one: AccessBrowsers, record: AccessRecord) -> BuyerInNeed:
+        reference = self._reference(record.session_id)
+        since = max(each.opened_at for each in one.browsers)
+        why = f"{MOST_BROWSERS} browsers used this access within a day, and it opens in no other"
+        todo = f"If its link was passed on: `orrery access resend {reference} --new-link --reason shared`."
+        return BuyerInNeed(reference, since, record.product.name, masked(record.email), why, todo)
 
     async def _withheld_sessions(self) -> list[WithheldSession]:
         now, waiting = self.stored.clock.now(), (await self.stored.pending.all()).values()

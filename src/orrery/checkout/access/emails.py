@@ -31,6 +31,11 @@ class Emails:
             return []
         return [self.opened(record, f"buyer-{record.session_id}")]
 
+    def numbered(self, record: AccessRecord, now: datetime) -> list[OutboxDraft]:
+        """Return the same for a sale that has its number now: of an access that ended meanwhile, the receipt."""
+        emails = self.first(record)
+        return emails if record.runs_at(now) else [self._receipt(record, one.id) for one in emails]
+
     def opened(self, record: AccessRecord, email_id: str) -> OutboxDraft:
         """Return the e-mail that opens an access: of a sale that has its number, it is the receipt."""
         written = _Written(self, record)
@@ -40,6 +45,13 @@ class Emails:
         opened = (one.format(**filled) for one in texts["opened"])
         keep = [texts["keep"]] if has_pages else []
         return written.draft(email_id, subject, [*opened, *written.start(), *keep])
+
+    def _receipt(self, record: AccessRecord, email_id: str) -> OutboxDraft:
+        """Return the receipt of an access that has ended: it opens nothing."""
+        written = _Written(self, record)
+        filled = {"product": written.title, "number": written.number}
+        ended = written.ended(record.revoked_at or record.expires_at)
+        return written.draft(email_id, written.texts["sold"].format(**filled), [ended])
 
     def ended(
         self, record: AccessRecord, reversal: Reversal | None, shortened: Sequence[AccessRecord]
@@ -52,9 +64,8 @@ class Emails:
             return []
         written = _Written(self, record)
         texts, title = written.texts, written.title
-        ended = texts["ended"].format(product=title, until=written.day(record.revoked_at))
         earlier = [texts["earlier"].format(product=title, until=written.day(one.expires_at)) for one in shortened]
-        paragraphs = [ended, *written.returned(reversal), *earlier, texts["why"]]
+        paragraphs = [written.ended(record.revoked_at), *written.returned(reversal), *earlier, texts["why"]]
         return [written.draft(f"ended-{record.session_id}", texts["over"].format(product=title), paragraphs)]
 
     def title(self, record: AccessRecord) -> str:
@@ -119,6 +130,10 @@ class _Written:
     def day(self, at: datetime) -> str:
         """Return a day where the seller is."""
         return date_in(self._words, at.astimezone(ZoneInfo(self._seller.time_zone)))
+
+    def ended(self, at: datetime) -> str:
+        """Return the sentence that the access has ended."""
+        return self.texts["ended"].format(product=self.title, until=self.day(at))
 
     def returned(self, reversal: Reversal | None) -> Iterable[str]:
         """Yield what went back to the buyer, and how."""

@@ -156,11 +156,12 @@ class Numbering:
         numbered = record.change(sale_number=number)
         changes = self._stored.access.changes(found.id, found, numbered) + counted
         changes += Changes(checks=[Absent(f"{BY_NUMBER}{number}")])
+        now = self._clock.now()
         because = held_after(
             await last_restore(self._stored.store, self._clock), record.paid_at or record.granted_at
         )
         outcome = await outbox.commit_with(
-            self._stored.store, changes, self._emails.first(numbered), self._clock.now(), held_because=because
+            self._stored.store, changes, self._emails.numbered(numbered, now), now, held_because=because
         )
         if isinstance(outcome, Committed):
             log.info("sale numbered", session=found.id, number=number)

@@ -81,10 +81,10 @@ def command(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002
 
 async def _broken(services: Services) -> list[Problem]:
     """Return the problems without buyers, who are listed by themselves."""
-    from orrery.checkout.access.buyers_in_need import EMAIL_TO, PAYMENT_OF  # noqa: PLC0415  it reads the store
+    from orrery.checkout.access.buyers_in_need import OF_BUYERS  # noqa: PLC0415  it reads the store
 
     found = await _problems_of(services).all()
-    return [one for one in found if not one.key.startswith((EMAIL_TO, PAYMENT_OF))]
+    return [one for one in found if not one.key.startswith(OF_BUYERS)]
 
 
 def _money(booked: "Bookings") -> list[Row]:

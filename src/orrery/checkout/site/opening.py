@@ -90,24 +90,30 @@ class Opening:
     async def open_first(self, session_id: str, sent: bytes) -> OpenedAccess | None:
         """Open an access in the first browser that comes on its first day; `sent` is the browser's cookie.
 
-        None: it is open in another one, its first day is over, its link was replaced, or its buyer was erased.
+        It opens in no other browser, nor later, nor once its link was replaced or its buyer was erased. None then,
+        unless the access gate lets this browser in already.
         """
-        record, (cookie, browser) = await self._on_first_day(session_id), self._browser_of(sent)
-        if record is None or not await self._browsers.open_first(session_id, browser):
+        record, (cookie, browser) = await self._lookup.record(session_id), self._browser_of(sent)
+        if record is None:
             return None
-        return self._opened(record, cookie)
+        is_first = self._is_first_day(record) and await self._browsers.open_first(session_id, browser)
+        return self._opened(record, cookie) if is_first or await self._is_open(record, sent) else None
 
     async def may_be_first(self, session_id: str, sent: bytes) -> bool:
-        """Return whether `open_first` would open an access."""
-        if await self._on_first_day(session_id) is None:
+        """Return whether `open_first` would return an access."""
+        record, browser = await self._lookup.record(session_id), self._browser_of(sent)[1]
+        if record is None:
             return False
-        return await self._browsers.may_be_first(session_id, self._browser_of(sent)[1])
+        is_first = self._is_first_day(record) and await self._browsers.may_be_first(session_id, browser)
+        return is_first or await self._is_open(record, sent)
 
-    async def _on_first_day(self, session_id: str) -> AccessRecord | None:
-        record, now = await self._lookup.record(session_id), self._clock.now()
-        if record is None or record.link_generation or not record.email:
-            return None
-        return record if record.runs_at(now) and now - record.granted_at <= FIRST else None
+    def _is_first_day(self, record: AccessRecord) -> bool:
+        now = self._clock.now()
+        has_first_link = not record.link_generation and bool(record.email)
+        return has_first_link and record.runs_at(now) and now - record.granted_at <= FIRST
+
+    async def _is_open(self, record: AccessRecord, sent: bytes) -> bool:
+        return (await self.admitted(record.product, sent)).until is not None
 
     async def linked(self, link: str) -> tuple[AccessRecord, datetime | None] | None:
         """Return the access of a link and its end, None where it is not open; None for a link that is none."""

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
+from starlette.datastructures import QueryParams
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from orrery.checkout.catalogue import Catalogue, ProductKey, is_slug
@@ -141,7 +142,9 @@ class Pages:
         return HostedPage(name=name, site=site, product=title, links=links, fields=fields)
 
     def _links(self, request: Request, product: ProductKey | None, site: Site) -> Mapping[str, str]:
-        back, here = request.query_params.get("back", ""), request.url
+        here = request.url
+        # Web servers write the path as it was asked for, where a plus is no space.
+        back = QueryParams(here.query.replace("+", "%2B")).get("back", "")
         again = "" if here.path == CHECKOUT else f"{here.path}?{here.query}" if here.query else here.path
         return {
             "home": "/",
