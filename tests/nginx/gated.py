@@ -53,6 +53,7 @@ FILES = ("index.html", "data.json", "app.js", "style.css", "book.pdf", "more/ind
 PLAIN = [f"{AT}/", *(f"{AT}/{name}" for name in FILES)]
 
 _NGINX = """\
+proxy_cache_path {folder}/cache keys_zone=kept:1m;
 server {{
     listen 127.0.0.1:{port};
     root {root};
