@@ -53,6 +53,7 @@ FILES = ("index.html", "data.json", "app.js", "style.css", "book.pdf", "more/ind
 PLAIN = [f"{AT}/", *(f"{AT}/{name}" for name in FILES)]
 
 _NGINX = """\
+proxy_cache_path {folder}/cache keys_zone=kept:1m;
 server {{
     listen 127.0.0.1:{port};
     root {root};
@@ -291,7 +292,8 @@ def _caddy(folder: Path, root: Path, port: int, text: str, more: str) -> Generat
     caddy = shutil.which("caddy", path=f"{os.defpath}:/usr/local/bin")
     if not caddy and not IN_CI:
         pytest.skip("no Caddy on this machine; to have it, type: sudo apt-get install -y caddy")
-    own = text.replace("8417", str(*free_ports(1)))
+    (asked,) = re.findall(r"^http://orrery\.\S+:(\d+) {", text, re.MULTILINE)
+    own = text.replace(asked, str(*free_ports(1)))
     (folder / "orrery-site.caddy").write_text(own, encoding="utf-8")
     (folder / "Caddyfile").write_text(_CADDY.format(port=port, root=root, above=more), encoding="utf-8")
     with _running([caddy or "caddy", "run", "--config", "Caddyfile"], folder, port):

@@ -361,3 +361,31 @@ def test_paths_that_the_owner_rewrites(tmp_path: Path) -> None:
         expect_closed(site.ask(f"/learn{AT}/data.json"))
         answer = site.ask(f"/learn{AT}/data.json", Cookie=site.shop.opened("cs_1"))
         assert (answer.status, answer.headers["cache-control"]) == (200, ["private, no-cache"])
+
+
+@pytest.mark.parametrize("page", ["=200 /about.html", "= /about.html", "/about.html"])
+@pytest.mark.parametrize("intercept", ["on", "off"])
+def test_pages_for_errors_open_nothing(page: str, intercept: str, tmp_path: Path) -> None:
+    """An owner's page in place of an error, as for maintenance or a login, is no yes of the access gate."""
+    more = f"proxy_intercept_errors {intercept};\nerror_page 401 403 500 502 503 504 {page};\n"
+    with gated_site("nginx", tmp_path, more=more) as site:
+        expect_closed(site.ask(f"{AT}/data.json"))
+        cookie = site.shop.opened("cs_1")
+        expect_closed(site.ask(f"{AT.replace('cissp', 'ccsp')}/data.json", Cookie=cookie))
+        assert site.ask(f"{AT}/data.json", Cookie=cookie).status == 200
+        site.shop.stop()
+        for path in (f"{AT}/data.json", "/guided/lost"):
+            expect_away(site.ask(path, Cookie=cookie))
+        site.shop.start()
+
+
+def test_what_nginx_keeps_opens_nothing(tmp_path: Path) -> None:
+    """An owner's cache for a whole server keeps no answer of the access gate and no hosted page."""
+    keeps = "proxy_cache kept; proxy_cache_valid any 10m; proxy_ignore_headers Cache-Control Set-Cookie;\n"
+    with gated_site("nginx", tmp_path, more=f"{keeps}proxy_hide_header Set-Cookie;\n") as site:
+        assert site.ask(f"{AT}/data.json", Cookie=site.shop.opened("cs_1")).status == 200
+        expect_closed(site.ask(f"{AT}/data.json"))
+        site.shop.at_owner(sold(site.shop.owner, "cs_2"))
+        opening = "/guided/success?session_id=cs_2"
+        assert "set-cookie" in site.ask(opening, Sec_Fetch_Dest="document").headers
+        assert "set-cookie" not in site.ask(opening, Sec_Fetch_Dest="document").headers

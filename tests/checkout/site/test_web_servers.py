@@ -1,6 +1,7 @@
 """`orrery site`: which sites are printed, and what is refused; `tests/nginx` runs what is printed."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,17 @@ def test_each_site_with_its_products(kind: str, tmp_path: Path) -> None:
     assert north in both
     assert "http://127.0.0.1:18080" in north
     assert "south" not in north
+
+
+def test_each_site_asks_at_a_port_of_its_own(tmp_path: Path) -> None:
+    """At the port of another site, a Caddy that does not know this one would answer, and open its pages."""
+    both = printed(tmp_path, "caddy")
+    ports = dict(re.findall(r"^http://(\S+):(\d+) {", both, re.MULTILINE))
+    assert len({*ports.values()}) == len(ports) == 2
+    for site, port in ports.items():
+        own = both.partition(f"http://{site}:")[2].partition("Practice pages of")[0]
+        assert {*re.findall(r"(?:reverse_proxy|forward_auth \S+) 127.0.0.1:(\d+)", own)} == {port}
+        assert printed(tmp_path, "caddy", "--site", "https://" + site.removeprefix("orrery.")) in both
 
 
 def test_the_worker_is_of_one_site(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from orrery.checkout.site.practice import PracticePages
 from orrery.checkout.site.proving import Fault
+from orrery.checkout.site.web_servers import question_port
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,8 @@ class Fix:
 def _of_gate(pages: PracticePages, service: str) -> dict[Fault, Fix]:
     at, path = pages.folder or pages.path, pages.path.rstrip("/")
     block = f"location ^~ {at} {{ auth_request … }}"
-    asks = f"forward_auth {at}* 127.0.0.1:8417 {{ uri /orrery-gate/{pages.product.name} … }}"
+    port, product = question_port(pages.site), pages.product.name
+    asks = f"forward_auth {at}* 127.0.0.1:{port} {{ uri /orrery-gate/{product} … }}"
     asked = f"proxy_pass {service}{pages.gate};"
     return {
         "open": Fix("Anybody can see it: the web server does not ask the access gate.", block, asks),

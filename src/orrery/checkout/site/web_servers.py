@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import pairwise
 from typing import Literal
 from urllib.parse import urlsplit
@@ -75,11 +76,21 @@ def _folder(pages: PracticePages) -> str:
     return pages.folder
 
 
+def question_port(site: Site) -> int:
+    """Return the port at which the Caddy of a site asks, which is of that site alone.
+
+    Another Caddy may listen at the same port, or an older configuration while a new one is loaded. One that does
+    not know the site answers with an empty 200, which `forward_auth` takes for a yes.
+    """
+    return 20000 + int.from_bytes(sha256(site.origin.encode()).digest()) % 10000
+
+
 def configuration(server: WebServer, gated: GatedSite, service: str) -> str:
     """Return the configuration of a site's web server; `service` is where that server reaches Orrery."""
     filled = {
         "NAME": gated.site.origin or "the site",
         "SITE": f"orrery.{re.sub('[^a-z0-9.-]+', '-', urlsplit(gated.site.origin).netloc) or 'site'}",
+        "PORT": str(question_port(gated.site)),
         "SERVICE": service,
         "TLS": _TLS if service.startswith("https:") else "",
         "GATE": GATE,
