@@ -36,8 +36,8 @@ dynamic_shared_memory_type = mmap
 logging_collector = off
 {more}
 """
-"""A standby that falls behind on a busy machine finds the log that it lacks: else every later commit waits for it for
-ever. No statement waits longer than a test does.
+"""A standby that falls behind on a busy machine finds the log that it lacks: else every later commit waits for it
+for ever. No statement waits longer than a test does.
 """
 
 _SETTLED = "SELECT pid FROM pg_stat_activity WHERE pid = %s AND (state = 'idle' OR wait_event = 'SyncRep')"
