@@ -280,6 +280,8 @@ def test_the_owner_finds_and_fixes_it(owner: Owner) -> None:
             code, (leak,) = owner.typed(*words)
             assert (code, leak["fault"], leak["path"]) == (1, "second path", "/old/data.json")
         assert f"{PRACTICE}data.json" in owner.typed(*check)[1][0]["how"]
+        _, (leak,) = owner.typed(*check[:3], "--path", "/old/data.json?a=1&b=/c")
+        assert leak["path"] == "/old/data.json?a=1&b=/c"
     for wrong in (("https://other.example",), ("--path", "elsewhere"), ("--root", "/")):
         assert owner.typed("site", "check", *wrong)[0] == 2
 

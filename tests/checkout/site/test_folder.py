@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from orrery.checkout.site.folder import SiteFolder
 from orrery.checkout.site.practice import PracticePages
 from orrery.checkout.sites import Site
@@ -34,6 +36,22 @@ def test_paths_and_copies(tmp_path: Path) -> None:
         "/again/index.html": "/a/index.html",
     }
     assert folder.copies(other, [one, other]) == {"/old/x.js": "/c/b.js", "/again/b%20c.js": "/c/b.js"}
+
+
+@pytest.mark.parametrize(
+    ("path", "file"),
+    [("/pr%C3%BCfung/", "prüfung/x.js"), ("/exam.html", "exam.html"), ("/a%20b/c.js", "a b/c.js")],
+)
+def test_a_path_that_is_encoded_and_one_of_a_file(path: str, file: str, tmp_path: Path) -> None:
+    """Its file is found by the name that it has in the folder, and its copy elsewhere."""
+    pages = PracticePages(PRODUCT.key, Site(origin=ORIGIN), ORIGIN, path)
+    for name in (file, "copy.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        _ = (tmp_path / name).write_text("A", encoding="utf-8")
+    folder = SiteFolder(tmp_path)
+    (found,) = folder.paths(pages)
+    assert pages.has(found)
+    assert folder.copies(pages, [pages]) == {"/copy.txt": found}
 
 
 PAGES = {PRODUCT.key: "/a/", OTHER.key: "/c"}

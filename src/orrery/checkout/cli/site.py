@@ -81,6 +81,9 @@ def _print(
     _ = sys.stdout.write("\n".join(configuration(server, one, at) for one in found))
 
 
+_AS_TYPED = "/%?&=+:;,@!$'()*~"
+"""A path's letters that stay as they are, with those of its query."""
+
 _COLUMNS = ("fault", "request", "how", "status")
 
 
@@ -149,7 +152,11 @@ def _asked(
     firsts = [*{one.origin: one for one in reversed(chosen)}.values()]
     outside = [path for path in named if not any(one.has(path) for one in chosen)]
     asked = [
-        {quote(path, safe="/%"): "" for path in named if pages.has(path) or (path in outside and pages in firsts)}
+        {
+            quote(path, safe=_AS_TYPED): ""
+            for path in named
+            if pages.has(path) or (path in outside and pages in firsts)
+        }
         for pages in chosen
     ]
     if root:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from orrery.checkout.site.practice import PracticePages
 
@@ -33,7 +33,8 @@ class SiteFolder:
         return {path: original for path, original in same.items() if original}
 
     def _below(self, path: str) -> Iterator[tuple[str, Path]]:
-        for file in sorted(_files(self._root / path.strip("/"))):
+        place = self._root / unquote(path).strip("/")
+        for file in [place] if place.is_file() else sorted(_files(place)):
             yield quote(f"/{file.relative_to(self._root).as_posix()}"), file
 
 
