@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from orrery.checkout.site.practice import PracticePages
+from orrery.checkout.site.practice import PracticePages, question_port
 from orrery.checkout.site.proving import Fault
-from orrery.checkout.site.web_servers import question_port
 
 
 @dataclass(frozen=True, slots=True)

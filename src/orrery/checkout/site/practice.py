@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import PurePosixPath
 from urllib.parse import quote, urlsplit
 
@@ -71,3 +72,12 @@ def pages_at(url: str | None, listed: Sequence[PracticePages]) -> list[PracticeP
         return found
     at = f" at {url}" if url else ""
     raise Invalid(f"No product has practice pages{at}: its site names them by practice_url.")
+
+
+def question_port(site: Site) -> int:
+    """Return the port at which the Caddy of a site asks, which is of that site alone.
+
+    Another Caddy may listen at the same port, or an older configuration while a new one is loaded. One that does
+    not know the site answers with an empty 200, which `forward_auth` takes for a yes.
+    """
+    return 20000 + int.from_bytes(sha256(site.origin.encode()).digest()) % 10000

@@ -4,14 +4,13 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from itertools import pairwise
 from typing import Literal
 from urllib.parse import urlsplit
 
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.site.pages import page_without_service
-from orrery.checkout.site.practice import PracticePages, practice_pages
+from orrery.checkout.site.practice import PracticePages, practice_pages, question_port
 from orrery.checkout.sites import ENDED, GATE, LOST, Site
 from orrery.errors import Invalid
 from orrery.syntax.web_file import web_file
@@ -74,15 +73,6 @@ def _folder(pages: PracticePages) -> str:
     if not _FOLDER.fullmatch(pages.folder):
         raise Invalid(f"{address} is no folder such as /practice/cissp/, in plain letters and digits.")
     return pages.folder
-
-
-def question_port(site: Site) -> int:
-    """Return the port at which the Caddy of a site asks, which is of that site alone.
-
-    Another Caddy may listen at the same port, or an older configuration while a new one is loaded. One that does
-    not know the site answers with an empty 200, which `forward_auth` takes for a yes.
-    """
-    return 20000 + int.from_bytes(sha256(site.origin.encode()).digest()) % 10000
 
 
 def configuration(server: WebServer, gated: GatedSite, service: str) -> str:
