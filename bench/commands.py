@@ -12,7 +12,7 @@ from orrery.runtime.module import load
 
 CHANGES = (
     *("ack", "pause"),
-    *("access resend", "access change-email", "access revoke", "access grant", "access import"),
+    *("access resend", "access change-email", "access revoke", "access keep", "access grant", "access import"),
     *("notifications release", "notifications drop", "notifications test", "secrets announce", "privacy erase"),
     *("approvals sign", "approvals settle", "approvals close", "approvals withdraw"),
     *("fraud propose", "fraud block", "fraud unblock", "restore"),

@@ -123,7 +123,7 @@ class BuyersInNeed:
         )
 
     async def _crowded(self) -> list[BuyerInNeed]:
-        found = await Browsers(self.stored).crowded(MOST_COUNTED)
+        found = await Browsers(self.stored).crowded(MOST)
         records = [(one, await self.stored.access.find(one.session_id)) for one in found]
         return [self._shared(one, sold.record) for one, sold in records if sold]
 
