@@ -3,6 +3,7 @@
 import hashlib
 import json
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
@@ -24,9 +25,9 @@ from orrery.edge.cors import PUBLIC_HEADERS
 from orrery.edge.direct import DirectRoute
 from orrery.edge.problem import Problem
 from orrery.edge.problems import problems
-from orrery.edge.public_reads import is_known
 from orrery.edge.rate_limit import RateLimit, too_many
 from orrery.edge.routes import Routes
+from orrery.edge.scripts import kept_answer
 from orrery.errors import Invalid
 
 PREFIX = "/guided/api"
@@ -189,12 +190,8 @@ class CheckoutRoutes:
 
     async def products(self, request: Request) -> Response:
         """Return the products of all sites; any page may read them, and a cache may keep them for a minute."""
-        body = json.dumps([asdict(one) for one in await self.prices.read()], separators=(",", ":")).encode()
-        etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-        about = _PUBLIC | {"ETag": etag, "Cache-Control": f"public, max-age={KEPT}"}
-        if is_known(request.scope["headers"], etag.encode()):
-            return Response(status_code=304, headers=about)
-        return Response(body, media_type="application/json", headers=about)
+        text, etag = _shown(tuple(await self.prices.read()))
+        return kept_answer(request, text, etag, _PRODUCTS)
 
     async def _counted(self, request: Request, limit: RateLimit) -> str:
         """Return the client's address, having counted the request; raise a 429 `Problem` past the limit."""
@@ -242,7 +239,18 @@ class CheckoutRoutes:
             raise Problem(422, "invalid-field", str(error)) from None
 
 
-_PUBLIC = {name.decode(): value.decode() for name, value in PUBLIC_HEADERS}
+@lru_cache(maxsize=1)
+def _shown(products: tuple[ListedProduct, ...]) -> tuple[str, str]:
+    """Return products as JSON, with its ETag: many visitors ask for what changes once a minute at most."""
+    text = json.dumps([asdict(one) for one in products], separators=(",", ":"))
+    return text, f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
+
+
+_PRODUCTS = {
+    **{name.decode(): value.decode() for name, value in PUBLIC_HEADERS},
+    "Content-Type": "application/json",
+    "Cache-Control": f"public, max-age={KEPT}",
+}
 
 _PAGE: dict[str, Any] = {"content": {"text/html": {"schema": {"type": "string"}}}}
 

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from orrery.syntax.web_file import web_file, web_template
 from orrery.trust import WELL_KNOWN
 
 WEB = Path(__file__).parents[1] / "web"
@@ -81,7 +81,7 @@ class DemoSite:
     def page(self, name: str, at: str = "", product: DemoProduct | None = None) -> str:
         """Return a page of this site at a path; one that is of no product has those of the first in its bar."""
         filled = {"site": self, "words": self.words, "product": product or self.products[0], "at": at}
-        return _pages().get_template(f"{name}.html").render(filled, style=_STYLES.get(name, name))
+        return web_template(f"site/{name}.html").render(filled, style=_STYLES.get(name, name))
 
     def open_pages(self) -> Mapping[str, str]:
         """Return the pages that are open to everybody, by their paths."""
@@ -94,8 +94,7 @@ class DemoSite:
 @cache
 def sites() -> Sequence[DemoSite]:
     """Return the sites."""
-    found = tomllib.loads((WEB / "site" / "sites.toml").read_text(encoding="utf-8"))
-
+    found = tomllib.loads(web_file("site/sites.toml"))
     return [
         DemoSite(**one | {"products": _products(one["products"]), "words": found["words"][one["language"]]})
         for one in found["sites"]
@@ -107,17 +106,6 @@ def _products(given: Sequence[Mapping[str, Any]]) -> list[DemoProduct]:
     first, *more = given
     others = [DemoProduct(**one, shop=f"/shop/{one['vendor']}/{one['cert']}") for one in more]
     return [DemoProduct(**first, shop="/"), *others]
-
-
-@cache
-def _pages() -> Environment:
-    return Environment(
-        loader=FileSystemLoader(WEB / "site"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
 
 
 def create_site(service: str) -> Starlette:

@@ -5,7 +5,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
 
 
 @cache
@@ -14,10 +14,19 @@ def web_file(name: str) -> str:
     return files("orrery").joinpath("web", name).read_text(encoding="utf-8")
 
 
-@cache
 def web_template(name: str) -> "Template":
-    """Return a file as the template of a page, which escapes whatever is put into it."""
-    from jinja2 import Environment  # noqa: PLC0415  it is needed here only
+    """Return a file as the template of a page, which escapes whatever is put into it, and misses nothing."""
+    return _templates().get_template(name)
 
-    pages = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return pages.from_string(web_file(name))
+
+@cache
+def _templates() -> "Environment":
+    from jinja2 import Environment, FunctionLoader, StrictUndefined  # noqa: PLC0415  it is needed here only
+
+    return Environment(
+        loader=FunctionLoader(web_file),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -13,7 +13,6 @@ from orrery.errors import StoreError
 from orrery.ports.health import ACT_TODAY, Concern, Finding, Severity
 from orrery.ports.processor import ProcessorReads
 from orrery.runtime.outbox import MOST_COUNTED, Notification, Outbox
-from orrery.runtime.references import References
 from orrery.syntax.email_address import masked
 from orrery.syntax.session_id import SESSION_ID
 
@@ -152,7 +151,7 @@ class BuyersInNeed:
         return BuyerInNeed(reference, one.noted_at, product, "", why, f"{opens}{todo}")
 
     def _reference(self, session_id: str) -> str:
-        return References.of_store(self.stored.index_key).of(session_id)
+        return self.stored.references.of(session_id)
 
 
 def _findings(kind: str, buyers: Sequence[BuyerInNeed], severity: Severity, all_of_them: str) -> list[Finding]:

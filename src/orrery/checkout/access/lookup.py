@@ -33,7 +33,7 @@ from orrery.ports.processor import (
 )
 from orrery.runtime import outbox
 from orrery.runtime.collection import Collection, RecordPage, Walk, commit, gathered, indexed_id
-from orrery.runtime.references import References, as_reference
+from orrery.runtime.references import as_reference
 from orrery.runtime.tasks import together
 from orrery.syntax.session_id import CHARGES, PAYMENTS
 
@@ -120,7 +120,7 @@ class Lookup:
             raise NotFound(f"No access record here is {which}.")
         if len(records) == 1:
             return records[0].session_id
-        of = References.of_store(self._stored.index_key).of
+        of = self._stored.references.of
         named = (f"{of(one.session_id)} ({one.product.name}, {one.granted_at:%Y-%m-%d})" for one in records)
         raise Invalid(f"Several access records are {which}. Name one of them: {', '.join(named)}.")
 
@@ -156,11 +156,10 @@ class Lookup:
         async for entry in stored.access.entries(f"{BY_REFERENCE}{reference}"):
             return indexed_id(entry)
         # An earlier release indexed no records by it, and no other session is.
-        references = References.of_store(stored.index_key)
         for by_session in (stored.access, stored.pending, stored.offers, stored.own_sessions):
             async for entry in by_session.entries():
                 session_id = entry.key.removeprefix(by_session.prefix)
-                if references.of(session_id) == reference:
+                if stored.references.of(session_id) == reference:
                     return session_id
         raise NotFound("No session here has this reference.")
 

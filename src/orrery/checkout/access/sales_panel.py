@@ -19,7 +19,6 @@ from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.records import AccessRecord, Reversal
 from orrery.ports.panels import Cell, Link, Panel, Takings, Tone, utc_text
 from orrery.ports.processor import ProcessorReads
-from orrery.runtime.references import References
 from orrery.syntax.email_address import masked
 from orrery.syntax.money import decimal, money
 
@@ -56,7 +55,7 @@ class SalesPanel:
     async def _row(self, record: AccessRecord, now: datetime) -> tuple[Cell, ...]:
         at, payment = record.paid_at or record.granted_at, record.payment_intent
         reversal = await self.stored.reversals.find(payment) if payment else None
-        reference = References.of_store(self.stored.index_key).of(record.session_id)
+        reference = self.stored.references.of(record.session_id)
         address = self.reads.page_of_payment(payment, livemode=record.livemode) if payment else None
         return (
             utc_text(at),

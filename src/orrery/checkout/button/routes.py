@@ -18,7 +18,7 @@ from orrery.checkout.button.orders import ORDER_SECONDS, Orders
 from orrery.checkout.catalogue import ProductKey
 from orrery.checkout.errors import UnknownProduct
 from orrery.checkout.selling.service import Checkout, Purchase
-from orrery.checkout.site.cookie import cookie_name, sent_cookie, set_cookie
+from orrery.checkout.site.cookie import set_cookie
 from orrery.checkout.site.routes import Pages, product_of
 from orrery.checkout.sites import CHECKOUT, PAY
 from orrery.edge.client_address import ClientAddresses, rate_scopes
@@ -54,7 +54,7 @@ class Button:
         came = self.pages.forms.came(request.headers, token)
         if came != "ours":
             return self.pages.ask(request, product, status=403 if came == "elsewhere" else 200)
-        browser = self.orders.browser(self._sent(request, product))
+        browser = self.orders.browser(self.pages.sent(request, product, _COOKIE))
         to = f"{PAY}?product={product.name}&order={self.orders.new(product.name, browser)}"
         cookie = set_cookie(self.pages.catalogue.site_of(product), browser, _COOKIE, _LIFE)
         return RedirectResponse(to, 303, {"Set-Cookie": cookie})
@@ -72,14 +72,11 @@ class Button:
             return self.pages.ask(request, product)
         # With a space, which no Idempotency-Key has: the JSON operation gives no session of an order.
         purchase = Purchase(product, address, f"order {order}")
-        if self.orders.is_of(order, self._sent(request, product)):
+        if self.orders.is_of(order, self.pages.sent(request, product, _COOKIE)):
             session = await self.checkout.create_unpaid(purchase)
         else:
             session = await self.checkout.create_once(purchase)
         return self.pages.lead_on(request, product, session.url) if session else self.pages.ask(request, product)
-
-    def _sent(self, request: Request, product: ProductKey) -> bytes:
-        return sent_cookie(request.headers.raw, cookie_name(self.pages.catalogue.site_of(product), _COOKIE))
 
     async def left(self, request: Request) -> Response:
         """Show a page to a browser that asks for the form's address again, as the page of an outage has it do."""

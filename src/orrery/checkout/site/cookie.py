@@ -19,6 +19,9 @@ The store knows when an access ends. A cookie that ended with it would not do fo
 PROBE_LIFE = timedelta(minutes=5)
 """How long a probe opens its product."""
 
+ACCESS = b"orrery"
+"""What the cookie of the access gate is named after."""
+
 _BYTES = 16
 _LENGTH = 43
 
@@ -72,7 +75,7 @@ class BrowserCookies:
         return hmac.digest(self._key, browser, "sha256")[:_BYTES]
 
 
-def cookie_name(site: Site, named: bytes = b"orrery") -> bytes:
+def cookie_name(site: Site, named: bytes = ACCESS) -> bytes:
     """Return a cookie's name: a browser refuses the first one without https, and from any other host."""
     return b"__Host-" + named if site.is_encrypted else named + b"-local"
 
@@ -88,7 +91,7 @@ def sent_cookie(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes:
     return b""
 
 
-def set_cookie(site: Site, value: bytes, named: bytes = b"orrery", life: timedelta = LIFE) -> str:
+def set_cookie(site: Site, value: bytes, named: bytes = ACCESS, life: timedelta = LIFE) -> str:
     """Return the header that gives a browser a cookie."""
     secure = "; Secure" if site.is_encrypted else ""
     seconds = int(life.total_seconds())

@@ -13,7 +13,7 @@ from starlette.datastructures import QueryParams
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from orrery.checkout.catalogue import Catalogue, ProductKey, is_slug
-from orrery.checkout.site.cookie import cookie_name, sent_cookie, set_cookie
+from orrery.checkout.site.cookie import ACCESS, cookie_name, sent_cookie, set_cookie
 from orrery.checkout.site.forms import Forms, is_visit
 from orrery.checkout.site.gate import AccessGate
 from orrery.checkout.site.opening import OpenedAccess, Opening, SeenSession
@@ -118,6 +118,10 @@ class Pages:
         page = self._page(request, "paying", product)
         return _answer(replace(page, links={"pay": url}), headers={"Refresh": f"0; url={url}"})
 
+    def sent(self, request: Request, product: ProductKey, named: bytes = ACCESS) -> bytes:
+        """Return the cookie that a browser sent to the product's site, or nothing."""
+        return sent_cookie(request.headers.raw, cookie_name(self.catalogue.site_of(product), named))
+
     def show_errors(
         self, request: Request, product: ProductKey | None = None, unavailable: str = "unstarted"
     ) -> None:
@@ -199,7 +203,7 @@ class PageRoutes:
             return await self.in_browser(request)
         seen = await self.opening.seen(session_id)
         if seen.state == "granted" and seen.product:
-            sent = self._sent(request, seen.product)
+            sent = self.pages.sent(request, seen.product)
             if request.method == "POST" or (request.method == "GET" and is_visit(request.headers)):
                 if opened := await self.opening.open_first(session_id, sent):
                     return _goes_on(opened)
@@ -216,7 +220,7 @@ class PageRoutes:
         """Show whether a product is open in this browser, as the access gate answers; if not, why."""
         if (product := product_of(request)) is None:
             return self.pages.page(request, "closed")
-        sent = self._sent(request, product)
+        sent = self.pages.sent(request, product)
         if not sent and "opened" in request.query_params:
             return self.pages.page(request, "no_cookie")
         found = await self.opening.admitted(product, sent)
@@ -246,7 +250,7 @@ class PageRoutes:
         if linked is None or linked[1] is None:
             return await self.link(request)
         product = linked[0].product
-        opened = await self.opening.open_by_link(linked[0], self._sent(request, product))
+        opened = await self.opening.open_by_link(linked[0], self.pages.sent(request, product))
         return _goes_on(opened) if opened else self.pages.page(request, "full", product, status=403)
 
     async def lost(self, request: Request) -> Response:
@@ -270,9 +274,6 @@ class PageRoutes:
         if not self.pages.forms.are_own(request.headers, fields.get("form_token", "")):
             raise Problem(403, "refused", "The form was on no page of ours.")
         return fields
-
-    def _sent(self, request: Request, product: ProductKey) -> bytes:
-        return sent_cookie(request.headers.raw, cookie_name(self.pages.catalogue.site_of(product)))
 
 
 def _goes_on(opened: OpenedAccess) -> Response:
