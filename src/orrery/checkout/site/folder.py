@@ -23,8 +23,8 @@ class SiteFolder:
 
     def copies(self, pages: PracticePages, closed: Sequence[PracticePages]) -> dict[str, str]:
         """Return the paths outside of all practice pages where the bytes of one are, with the path of that one."""
-        own = {_digest(file): path for path, file in self._below(pages.path) if file.stat().st_size}
-        sizes = {file.stat().st_size for _, file in self._below(pages.path)}
+        filled = [(path, file) for path, file in self._below(pages.path) if file.stat().st_size]
+        own, sizes = {_digest(file): path for path, file in filled}, {file.stat().st_size for _, file in filled}
         same = {
             path: own.get(_digest(file), "")
             for path, file in self._below("/")
