@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orrery.app.cli.init import settings_text
+from orrery.app.settings.new_file import settings_text
 from orrery.app.settings.secrets import secret_name
 from orrery.edge.connection_limiter import MOST_CONNECTIONS, most_connections
 from tests.docs.documents import ROOT

@@ -14,6 +14,11 @@ START = Module(
         ),
         Command("sandbox", "Run only the stand-ins for the vendors.", "orrery.app.cli.sandbox:command"),
         Command(
+            "setup",
+            "Set up a shop, question by question: each value is tried at its vendor.",
+            "orrery.app.cli.setup:command",
+        ),
+        Command(
             "init",
             "Write orrery.toml with every key explained, and make the store.",
             "orrery.app.cli.init:command",

@@ -3,22 +3,49 @@
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from orrery.errors import DependencyFailed, NotConfigured
 
 
-def run_command(arguments: Sequence[str], given: bytes, seconds: int, too_late: str) -> tuple[int, str, str]:
-    """Run `orrery` with `given` as its input; return its exit code, its output, and why it failed.
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended: its exit code, what it printed as output, and what it noted beside that."""
 
-    Raises `DependencyFailed` with the words `too_late` when it takes longer than `seconds`.
+    code: int
+    printed: str
+    notes: str
+
+    @property
+    def sentence(self) -> str:
+        """The last of its notes, which is why it failed."""
+        lines = self.notes.splitlines()
+        return lines[-1] if lines else f"exit {self.code}"
+
+
+def run_command(
+    arguments: Sequence[str], given: bytes, seconds: int, too_late: str, *, user: str | None = None
+) -> Ended:
+    """Run `orrery` with `given` as its input.
+
+    Root may run it as another `user`, with that user's group alone. Raises `DependencyFailed` with the words
+    `too_late` when it takes longer than `seconds`.
     """
     command = (sys.executable, "-P", "-m", "orrery", *arguments)
     try:
-        run = subprocess.run(command, input=given, capture_output=True, timeout=seconds, check=False)  # noqa: S603  our own
+        run = subprocess.run(  # noqa: S603  our own
+            command,
+            input=given,
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+            user=user,
+            group=user,
+            extra_groups=None if user is None else (),
+        )
     except subprocess.TimeoutExpired:
         raise DependencyFailed(too_late) from None
-    lines = run.stderr.decode(errors="replace").strip().splitlines()
-    return run.returncode, run.stdout.decode(), lines[-1] if lines else f"exit {run.returncode}"
+    return Ended(run.returncode, run.stdout.decode(), run.stderr.decode(errors="replace").strip())
 
 
 def failure(code: int) -> type[NotConfigured]:

@@ -12,6 +12,6 @@ def write_journal(settings_file: Path | None, text: str) -> None:
     config = ("--config", str(settings_file)) if settings_file else ()
     arguments = ("tenants", "journal", "add", "--track", "B", *config, "-")
     too_late = f"The journal did not keep it within {SECONDS} s, so nothing was changed."
-    code, _, why = run_command(arguments, text.encode(), SECONDS, too_late)
-    if code != 0:
-        raise failure(code)(f"The journal cannot keep it, so nothing was changed: {why}")
+    ended = run_command(arguments, text.encode(), SECONDS, too_late)
+    if ended.code != 0:
+        raise failure(ended.code)(f"The journal cannot keep it, so nothing was changed: {ended.sentence}")

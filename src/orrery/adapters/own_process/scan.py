@@ -45,10 +45,10 @@ class ScanProcess:
     def _run(self, given: bytes, what: str) -> str:
         too_late = f"The scanner did not end within {SECONDS // 60} minutes."
         arguments = ("tenants", "scan", "--json", what, *self._config)
-        code, printed, why = run_command(arguments, given, SECONDS, too_late)
-        if code not in {0, _FOUND} or not printed:
-            raise failure(code)(f"The scanner cannot run: {why}")
-        return printed
+        ended = run_command(arguments, given, SECONDS, too_late)
+        if ended.code not in {0, _FOUND} or not ended.printed:
+            raise failure(ended.code)(f"The scanner cannot run: {ended.sentence}")
+        return ended.printed
 
 
 def _kind(found: Mapping[str, str]) -> str:

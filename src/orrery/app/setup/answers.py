@@ -1,0 +1,107 @@
+"""Where the answers of `orrery setup` come from: a person at a terminal, or a file."""
+
+import sys
+import tomllib
+from collections.abc import Sequence
+from getpass import getpass
+from pathlib import Path
+from typing import Any, Protocol
+
+from orrery.app.settings.ownership import read_own
+from orrery.app.setup.deployment_files import listed
+from orrery.app.setup.steps import Question, Step
+from orrery.errors import Invalid, words_of
+from orrery.runtime.console.tables import note
+
+KEEP = "kept"
+"""The default that a secret has which is there already: its value is not shown."""
+
+STOP = "s"
+
+
+class Answers(Protocol):
+    """One who answers."""
+
+    def wants(self, step: Step) -> bool:
+        """Return whether an optional step is wanted."""
+        ...
+
+    def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
+        """Return the answer to one question, or nothing where there is none."""
+        ...
+
+    def again(self, step: Step) -> bool:
+        """Return whether a step that failed is to be tried again; the questions come again then."""
+        ...
+
+
+class Typed:
+    """A person at the terminal. What is secret is not shown."""
+
+    def wants(self, step: Step) -> bool:
+        return input(f"{step.wanted} [y/N] ").strip().lower() in {"y", "yes"}
+
+    def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
+        note(
+            f"{question.what}." + (f" {question.where[:1].upper()}{question.where[1:]}." if question.where else "")
+        )
+        for number, one in enumerate(choices, 1):
+            note(f"  {number}  {one}")
+        hint = f" [{default}]" if default else " [Enter leaves it out]" if question.optional else ""
+        if question.password:
+            return self._password(hint)
+        shown = f"{question.key}{hint}: "
+        typed = (getpass(shown) if question.secret and not question.file else input(shown)).strip()
+        if typed.isdecimal() and 0 < int(typed) <= len(choices):
+            return choices[int(typed) - 1].split()[0]
+        return typed or ("" if default == KEEP else default)
+
+    def _password(self, hint: str) -> str:
+        first = getpass(f"Password{hint}: ")
+        if first and getpass("Once more: ") != first:
+            note("The two differ.")
+            return self._password(hint)
+        return first
+
+    def again(self, step: Step) -> bool:
+        return input(f"Enter tries {step.title[:1].lower()}{step.title[1:]} again, s stops here: ").strip() != STOP
+
+
+class FileOfAnswers:
+    """A TOML file with the sections of the settings, `[secrets]`, and `[notes]` for what is in neither."""
+
+    def __init__(self, file: Path) -> None:
+        try:
+            self._answers: dict[str, Any] = tomllib.loads(read_own(file, "The file of answers"))
+        except (OSError, ValueError) as error:
+            raise Invalid(f"The file of answers {file} cannot be read: {words_of(error)}.") from None
+
+    def wants(self, step: Step) -> bool:
+        return any(self._given(one) for one in step.questions)
+
+    def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
+        del choices  # what is no choice is refused by who asks
+        return self._given(question) or ("" if default == KEEP else default)
+
+    def again(self, step: Step) -> bool:
+        del step
+        return False
+
+    def _given(self, question: Question) -> str:
+        section = "" if question.setting else "secrets." if question.secret else "notes."
+        found: Any = self._answers
+        for part in f"{section}{question.key}".removesuffix("[]").split("."):
+            try:
+                found = found[int(part) if part.isdecimal() else part]
+            except (KeyError, IndexError, TypeError):
+                return ""
+        return listed(found)
+
+
+def answers_of(file: Path | None) -> Answers:
+    """Return who answers; raise `Invalid` where nobody can."""
+    if file is not None:
+        return FileOfAnswers(file)
+    if not sys.stdin.isatty():
+        raise Invalid("Nobody can be asked here: name a file of answers with --answers.")
+    return Typed()

@@ -1,0 +1,155 @@
+"""The files that `orrery setup` writes: the settings, the secrets, and what it has to remember."""
+
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import tomlkit
+from tomlkit.items import AoT
+
+from orrery import durable
+from orrery.app.settings.new_file import is_the_systems, settings_text
+from orrery.app.setup.steps import Question
+from orrery.errors import Invalid
+
+USER = "orrery"
+"""The user of the system's service."""
+
+_NAMED = re.compile(r"\{(\w+(?:\.\w+)+)\}")
+"""A setting that another value names."""
+
+
+class DeploymentFiles:
+    """The files of one folder. Each write is whole; what is there already is kept, but for the one value.
+
+    In the system's folder the secrets are root's, and the service's group may read them.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.is_the_systems = is_the_systems(folder)
+        self.settings_file, self._memory = folder / "orrery.toml", folder / "setup.toml"
+        self.secrets = folder / "secrets"
+
+    def prepare(self) -> list[str]:
+        """Make what is missing of the folder; return what was made, in sentences."""
+        made: list[str] = []
+        try:
+            self._folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+            if not self.settings_file.exists():
+                durable.replace(self.settings_file, settings_text(self._folder).encode(), 0o644)
+                made.append(f"Wrote {self.settings_file}, in test mode, with every key explained.")
+            if not self.secrets.is_dir():
+                self.secrets.mkdir(mode=0o700)
+                made.append(f"Made {self.secrets}/.")
+            if self.is_the_systems:
+                shutil.chown(self.secrets, "root", USER)
+                self.secrets.chmod(0o750)
+        except (OSError, LookupError) as error:
+            raise Invalid(f"{self._folder} cannot be set up: {error}.") from None
+        return made
+
+    def setting(self, name: str) -> str:
+        """Return a setting as text, or nothing."""
+        found: Any = self._settings()
+        for part in name.removesuffix("[]").split("."):
+            try:
+                found = found[int(part) if part.isdecimal() else part]
+            except (KeyError, IndexError):
+                return ""
+        return listed(found)
+
+    def value(self, question: Question) -> str:
+        """Return what is there already; of a secret only whether it is there."""
+        if question.setting:
+            return self.setting(question.setting)
+        if question.secret:
+            return "*" if (self.secrets / question.secret).is_file() else ""
+        return str(self.memory().get(question.note, ""))
+
+    def filled(self, text: str) -> str:
+        """Return a text with the settings that it names, and the mode."""
+        return _NAMED.sub(lambda found: self.setting(found[1]), text).replace("{mode}", self.setting("mode"))
+
+    def write(self, question: Question, answer: str) -> None:
+        """Keep an answer."""
+        if question.setting:
+            self._write_setting(question.setting, answer)
+        elif question.secret:
+            self._write_secret(question.secret, answer)
+        else:
+            self.remember({question.note: answer})
+
+    def set_mode(self, mode: str) -> None:
+        """Write the mode."""
+        self._write_setting("mode", mode)
+
+    def memory(self) -> Mapping[str, Any]:
+        """Return what setup remembers: the steps that are done or not wanted, and when it made a store."""
+        try:
+            return tomlkit.parse(self._memory.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+
+    def remember(self, more: Mapping[str, object]) -> None:
+        """Keep something for the next time that setup is typed."""
+        self._replace(self._memory, tomlkit.dumps({**self.memory(), **more}).encode(), 0o644)
+
+    def _settings(self) -> tomlkit.TOMLDocument:
+        try:
+            return tomlkit.parse(self.settings_file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise Invalid(f"{self.settings_file} cannot be read: {error}.") from None
+
+    def _write_setting(self, name: str, answer: str) -> None:
+        document = self._settings()
+        *path, key = name.removesuffix("[]").split(".")
+        at = _table(document, path)
+        if name.endswith("[]"):
+            at[key] = [one.strip() for one in answer.split(",")]
+        else:
+            is_number = key in at and isinstance(at[key], int)
+            at[key] = int(answer) if is_number and answer.isdecimal() else answer
+        self._replace(self.settings_file, tomlkit.dumps(document).encode(), 0o644)
+
+    def _write_secret(self, name: str, answer: str) -> None:
+        file = self.secrets / name
+        self._replace(file, f"{answer}\n".encode(), 0o600)
+        if self.is_the_systems:
+            shutil.chown(file, "root", USER)
+            file.chmod(0o640)
+
+    def _replace(self, file: Path, content: bytes, mode: int) -> None:
+        try:
+            durable.replace(file, content, mode)
+        except OSError as error:
+            raise Invalid(f"{file} cannot be written: {os.strerror(error.errno or 0)}.") from None
+
+
+def _table(document: tomlkit.TOMLDocument, path: Sequence[str]) -> Any:  # noqa: ANN401  a table of tomlkit, or an item of an array of tables
+    """Return the table at a path, made where it is missing: a number is the place in an array of tables."""
+    at: Any = document
+    for part, following in zip(path, [*path[1:], ""], strict=True):
+        if part.isdecimal():
+            if len(at) <= int(part):
+                at.append(tomlkit.table())
+            at = at[int(part)]
+        else:
+            if part not in at:
+                at.add(part, AoT([]) if following.isdecimal() else tomlkit.table())
+            at = at[part]
+    return at
+
+
+def listed(value: object) -> str:
+    """Return a value of a TOML file as text; a list with commas, as it is answered."""
+    return ", ".join(map(str, cast("list[object]", value))) if isinstance(value, list) else str(value)
+
+
+def random_value() -> str:
+    """Return 128 bits as a value that can stand anywhere."""
+    return secrets.token_hex(16)

@@ -1,0 +1,146 @@
+"""One run of `orrery setup`: asks, writes, tries, and goes on where it was left."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from orrery.adapters.clock import SystemClock
+from orrery.app.setup.answers import KEEP, Answers
+from orrery.app.setup.deployment_files import DeploymentFiles, random_value
+from orrery.app.setup.steps import Question, Step, steps
+from orrery.app.setup.trials import OwnCommands, completed_session
+from orrery.errors import DependencyFailed, Invalid, OrreryError, words_of
+from orrery.runtime.console.tables import note
+from orrery.syntax.admin_password import hashed, sendable
+
+SHORTEST_PASSWORD = 12
+
+
+class Session:
+    """`live`: the second pass, which asks for what live mode has of its own."""
+
+    def __init__(self, files: DeploymentFiles, answers: Answers, *, live: bool) -> None:
+        self.files, self.commands = files, OwnCommands(files)
+        self._answers, self._live = answers, live
+
+    def run(self) -> str:
+        """Do every step that is not done; return the title of the one that is left, or nothing."""
+        asked = [step for step in steps() if step.each_mode or not self._live]
+        for number, step in enumerate(asked, 1):
+            if step.name in self._remembered("done"):
+                note(f"[{number}/{len(asked)}] {step.title}: done before.")
+            elif step.name not in self._remembered("not_wanted"):
+                note(f"\n[{number}/{len(asked)}] {step.title}")
+                if not self._done(step):
+                    return step.title
+        return ""
+
+    def _done(self, step: Step) -> bool:
+        if step.wanted and not self._answers.wants(step):
+            self._remember("not_wanted", step)
+            note("  left out")
+            return True
+        if step.before:
+            note(self.files.filled(step.before))
+        while wrong := self._attempt(step):
+            for sentence in wrong:
+                note(f"  needs attention  {sentence}")
+            if not self._answers.again(step):
+                return False
+        note("  ok")
+        self._remember("done", step)
+        return True
+
+    def _attempt(self, step: Step) -> Sequence[str]:
+        """Ask and try once; return what is wrong."""
+        try:
+            for question in step.questions:
+                self._ask(step, question)
+            if step.store:
+                self._make_store()
+            if wrong := self.commands.broken(step.parts):
+                return wrong
+            for words in step.trials:
+                ended = self.commands.run(*(self._noted(word) for word in words))
+                if ended.code:
+                    return [ended.sentence]
+                note(f"  {ended.sentence}")
+        except OrreryError as error:
+            return [str(error)]
+        return []
+
+    def _ask(self, step: Step, question: Question) -> None:
+        present = self.files.value(question)
+        if question.given or (question.random and not question.what):
+            if not present:
+                self.files.write(question, self.files.filled(question.given) or random_value())
+            return
+        if not question.asked_in(step, live=self._live):
+            return
+        default = KEEP if present == "*" else present or self.files.filled(question.default)
+        default = default or (random_value() if question.random else "")
+        choices = self._choices(question)
+        answer = self._answers.answer(self._filled(question), default, choices)
+        if not answer:
+            if not present and not question.optional:
+                raise Invalid(f"{question.key} is missing: {question.what[:1].lower()}{question.what[1:]}.")
+            return
+        if choices and answer not in {one.split()[0] for one in choices}:
+            raise Invalid(f"{question.key}: the processor lists no such price for sale.")
+        self.files.write(question, _kept(question, answer))
+
+    def _filled(self, question: Question) -> Question:
+        texts = {name: self.files.filled(getattr(question, name)) for name in ("what", "where")}
+        return question.model_copy(update=texts)
+
+    def _choices(self, question: Question) -> list[str]:
+        if not question.choices:
+            return []
+        rows = self.commands.listed(*question.choices)
+        if not rows:
+            raise Invalid("The processor lists no price for sale: make one in its dashboard.")
+        return [f"{row['id']} {row['price']} {row.get('product') or ''}".strip() for row in rows]
+
+    def _noted(self, word: str) -> str:
+        return word.format(**self.files.memory()) if word.startswith("{") else word
+
+    def _make_store(self) -> None:
+        """Make the store of a shop that has sold nothing yet (decision 66)."""
+        if self.commands.run("store", "migrate").code == 0:
+            return  # it is there
+        made = f"store_{self.files.setting('mode')}"
+        if when := self.files.memory().get(made):
+            raise Invalid(f"The store that setup made on {when} is missing: bring it back with `orrery restore`.")
+        if session := completed_session(self.files):
+            raise Invalid(
+                f"The processor lists a completed session, {session}, and the store of its sales is missing. "
+                "Restore it, or type `orrery store create` if these sales are not this shop's; then setup again."
+            )
+        ended = self.commands.run("store", "create")
+        if ended.code:
+            raise DependencyFailed(ended.sentence)
+        self.files.remember({made: f"{SystemClock().now():%Y-%m-%d %H:%M} UTC"})
+        note(f"  {ended.sentence}")
+
+    def _remembered(self, what: str) -> list[str]:
+        return list(self.files.memory().get(self._list(what), []))
+
+    def _remember(self, what: str, step: Step) -> None:
+        self.files.remember({self._list(what): [*self._remembered(what), step.name]})
+
+    def _list(self, what: str) -> str:
+        return f"{what}_live" if self._live else what
+
+
+def _kept(question: Question, answer: str) -> str:
+    """Return what is written of an answer."""
+    if question.password:
+        password = sendable(answer)
+        if len(password) < SHORTEST_PASSWORD:
+            raise Invalid(f"The password must have at least {SHORTEST_PASSWORD} characters.")
+        return hashed(password.encode())
+    if question.file and not answer.startswith("{"):
+        try:
+            return Path(answer).expanduser().read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise Invalid(f"{answer} cannot be read: {words_of(error)}.") from None
+    return answer

@@ -1,0 +1,86 @@
+"""Own commands as `orrery setup` runs them: as the service's user, so that each file they make is that user's."""
+
+import asyncio
+import json
+import os
+import pwd
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from orrery.adapters.own_process.command import Ended, run_command
+from orrery.app.adapters import Adapters
+from orrery.app.settings.reader import load
+from orrery.app.setup.deployment_files import USER, DeploymentFiles
+from orrery.app.store_place import clock_of
+from orrery.errors import Invalid
+from orrery.ports.processor import CheckoutSession, ProcessorReads
+
+BEFORE_ALL = datetime(2010, 1, 1, tzinfo=UTC)
+"""Before the processor had its first session."""
+
+PATIENCE = 120
+"""Seconds for one command, which may ask every vendor."""
+
+
+class OwnCommands:
+    """Runs commands of Orrery over the settings of one folder."""
+
+    def __init__(self, files: DeploymentFiles) -> None:
+        self._config = files.settings_file
+        self._user = _service_user() if files.is_the_systems and os.geteuid() == 0 else None
+
+    def run(self, *words: str, typed: str = "") -> Ended:
+        """Run a command with what is typed into it; raise `DependencyFailed` when it takes too long."""
+        arguments = (*words, "--config", str(self._config))
+        too_late = f"`orrery {' '.join(words)}` takes longer than {PATIENCE} seconds."
+        return run_command(arguments, typed.encode(), PATIENCE, too_late, user=self._user)
+
+    def listed(self, *words: str) -> list[dict[str, Any]]:
+        """Return what a command lists as JSON; raise `Invalid` with its sentence when it fails."""
+        ended = self.run(*words)
+        try:
+            return json.loads(ended.printed)
+        except ValueError:
+            raise Invalid(ended.sentence) from None
+
+    def broken(self, parts: Sequence[str]) -> list[str]:
+        """Return the problems of the parts with these beginnings, in sentences."""
+        rows = self.listed("doctor", "--json") if parts else []
+        found = [row for row in rows if row["part"].startswith(tuple(parts)) and row["state"] == "broken"]
+        return [f"{row['part']}: {row['why']} {row['todo']}".strip() for row in found]
+
+
+def completed_session(files: DeploymentFiles) -> str:
+    """Return the id of a completed session at the processor, or nothing when it lists none."""
+    settings, secrets = load(files.settings_file)
+
+    async def found() -> str:
+        reads = Adapters(settings, secrets, clock_of(settings)).port(ProcessorReads)
+        async for one in reads.list_sessions(BEFORE_ALL):
+            if not isinstance(one, CheckoutSession) or one.status == "complete":
+                return getattr(one, "id", "one that cannot be read")
+        return ""
+
+    return asyncio.run(found())
+
+
+def _service_user() -> str:
+    try:
+        return pwd.getpwnam(USER).pw_name
+    except KeyError:
+        raise Invalid(
+            f"There is no user {USER}: the Debian package makes it, or "
+            f"useradd --system --home-dir /var/lib/orrery --shell /usr/sbin/nologin {USER}"
+        ) from None
+
+
+def is_root() -> bool:
+    """Return whether this process may do what only root may."""
+    return os.geteuid() == 0
+
+
+def has_systemd() -> bool:
+    """Return whether systemd runs this machine."""
+    return Path("/run/systemd/system").is_dir()
