@@ -13,7 +13,7 @@ from orrery.live.health import LiveHealth
 from orrery.live.metrics import metrics
 from orrery.live.monitor import CounterMonitor
 from orrery.live.password_probe import PasswordProbe
-from orrery.live.quota import TokenLimits
+from orrery.live.quota import TOTAL, TokenLimits
 from orrery.live.reads import FirstLevelCache, PublicRead
 from orrery.live.refresh import Refresh
 from orrery.live.secrets import is_service_account
@@ -82,6 +82,14 @@ class LiveDomain:
         self._password = PasswordProbe(bearer.is_password)
         self.health = LiveHealth(store, clock, analytics, budget, has_property, plan.has_key, bearer.usable)
         self._admin_reads = AdminReads(store, clock, budget, tasks, settings.window_minutes)
+
+    async def report(self) -> int:
+        """Ask the provider once how many visitors there are; the count is not stored, its cost is.
+
+        Raises `AnalyticsFailed` or `NotConfigured`.
+        """
+        await self._budget.charge([TOTAL])
+        return (await self._budget.ask(TOTAL, None, None)).total
 
     def routes(self) -> "Routes":
         """What is asked over HTTP."""

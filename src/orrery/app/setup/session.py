@@ -57,7 +57,8 @@ class Session:
                 self._ask(step, question)
             if step.store:
                 self._make_store()
-            if wrong := self.commands.broken(step.parts):
+            secrets = [one.secret for one in step.questions if one.secret and step.secrets]
+            if wrong := [*self.commands.bad_secrets(secrets), *self.commands.broken(step.parts)]:
                 return wrong
             for words in step.trials:
                 ended = self.commands.run(*(self._noted(word) for word in words))

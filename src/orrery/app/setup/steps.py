@@ -47,7 +47,7 @@ class Step(Section):
 
     `wanted` is the question whether the part is wanted at all. `parts` are the beginnings of the parts in the
     findings, and `trials` are commands that must succeed. `each_mode`: live mode has values of its own. `store`:
-    once its questions are answered, the store is made.
+    once its questions are answered, the store is made. `secrets`: its secrets are examined at the vendor, too.
     """
 
     name: str
@@ -56,6 +56,7 @@ class Step(Section):
     before: str = ""
     each_mode: bool = False
     store: bool = False
+    secrets: bool = False
     parts: tuple[str, ...] = ()
     trials: tuple[tuple[str, ...], ...] = Field((), alias="try")
     questions: tuple[Question, ...] = Field(alias="ask")

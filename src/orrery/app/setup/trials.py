@@ -16,6 +16,7 @@ from orrery.app.setup.deployment_files import USER, DeploymentFiles
 from orrery.app.store_place import clock_of
 from orrery.errors import Invalid
 from orrery.ports.processor import CheckoutSession, ProcessorReads
+from orrery.runtime.secret_probe import RESTART
 
 BEFORE_ALL = datetime(2010, 1, 1, tzinfo=UTC)
 """Before the processor had its first session."""
@@ -50,6 +51,14 @@ class OwnCommands:
         rows = self.listed("doctor", "--json") if parts else []
         found = [row for row in rows if row["part"].startswith(tuple(parts)) and row["state"] == "broken"]
         return [f"{row['part']}: {row['why']} {row['todo']}".strip() for row in found]
+
+    def bad_secrets(self, names: Sequence[str]) -> list[str]:
+        """Return what is wrong with these secrets, in sentences, and what they lack at the vendor."""
+        rows = self.listed("secrets", "check", "--json") if names else []
+        found = [row for row in rows if row["secret"] in names and row["state"] == "broken"]
+        return [
+            f"{row['secret']}: {row['found']} {row['what_to_do']}" for row in found if row["what_to_do"] != RESTART
+        ]
 
 
 def completed_session(files: DeploymentFiles) -> str:

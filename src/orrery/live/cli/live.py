@@ -11,7 +11,7 @@ from orrery.live.cli.schedule import schedule
 from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed
-from orrery.runtime.console.tables import show_json
+from orrery.runtime.console.tables import note, show_json
 from orrery.runtime.console.terminal import marked, new_console
 
 if TYPE_CHECKING:
@@ -36,6 +36,13 @@ def monitor(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002
     else:
         _show(result)
     end_broken(when=result.reason)
+
+
+@group.command("test")
+def try_report(*, runner: Handed) -> None:
+    """Ask the analytics provider for one report; nothing is stored of it, and exit 1 when it gives none."""
+    count = runner.run(lambda services: live_of(services).report())
+    note(f"The analytics provider counts {count} {'visitor' if count == 1 else 'visitors'} now.")
 
 
 def _show(result: "MonitorResult") -> None:

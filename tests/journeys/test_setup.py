@@ -1,0 +1,155 @@
+"""`orrery setup` from nothing to a shop, with vendors that are the sandbox: by a file of answers, and typed."""
+
+import re
+import stat
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomlkit
+
+from orrery.app.setup.steps import steps
+from tests.support.deployment import PRICE, SIGNING_SECRET, Deployment, beside_a_sandbox
+from tests.support.marked import assert_unmarked
+from tests.support.program import Program, typed
+from tests.support.soak import SOAKING
+
+PASSWORD = "a long enough password"  # noqa: S105  a test's
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBQ0Vq8yN5wXo2mJmGq2w8l0mN0c8mWq5s0h4n3l1yXk me@here"
+SITE = {"origin": "http://localhost:8", "name": "Northwind"}
+PRODUCT = {
+    "title": "Cloud Navigator",
+    "vendor_slug": "northwind",
+    "cert_code": "cloud-navigator",
+    "price_id": PRICE,
+}
+SECRETS_WRITTEN = "processor_api_key", "webhook_signing_secret", "access_service_token", "admin_password_hash"
+LEFT_OUT = "live", "heartbeat"
+TO = "owner@northwind.example"
+
+
+@dataclass
+class Shop:
+    """A folder that setup fills, beside the vendors of a deployment that has nothing else."""
+
+    vendors: Deployment
+    answers: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def __post_init__(self) -> None:
+        """Prepare only what leads to this machine: the vendors' addresses and free ports."""
+        assert typed("init", str(self.folder), "--no-store").returncode == 0
+        public, private, sandbox, smtp = self.vendors.ports
+        file = self.folder / "orrery.toml"
+        text = file.read_text(encoding="utf-8")
+        for before, after in (
+            ('"https://api.stripe.com"', f'"http://127.0.0.1:{sandbox}"'),
+            ("\nport = 8080", f"\nport = {public}"),
+            ("private_port = 8081", f"private_port = {private}"),
+        ):
+            assert before in text
+            text = text.replace(before, after)
+        file.write_text(text, encoding="utf-8")
+        self.answers = {
+            "sites": [SITE],
+            "checkout": {"seller": "Northwind, the team", "products": [PRODUCT]},
+            "approvals": {"owner_keys": [KEY]},
+            "push": {"url": f"http://127.0.0.1:{sandbox}/push", "topic": "owner"},
+            "mail": {"host": "127.0.0.1", "port": smtp, "security": "none", "sender": "shop@northwind.example"},
+            "secrets": {
+                "processor_api_key": self.vendors.secrets["processor_api_key"],
+                "webhook_signing_secret": SIGNING_SECRET,
+                "admin_password_hash": PASSWORD,
+            },
+            "notes": {"mail_to": TO},
+        }
+
+    @property
+    def folder(self) -> Path:
+        return self.vendors.folder / "shop"
+
+    @property
+    def settings(self) -> tomlkit.TOMLDocument:
+        return tomlkit.parse((self.folder / "orrery.toml").read_text(encoding="utf-8"))
+
+    def exchanged(self, section: str, name: str, answer: object) -> object:
+        """Put an answer in the place of another, and return that."""
+        before, self.answers[section][name] = self.answers[section][name], answer
+        return before
+
+    def written(self) -> dict[Path, bytes]:
+        """Return what setup wrote, but for the store."""
+        kept = (file for file in self.folder.rglob("*") if file.is_file() and file.parent.name != ".orrery")
+        return {file: file.read_bytes() for file in kept}
+
+    def set_up(self) -> tuple[int, str]:
+        """Type setup with the answers in a file; return the exit code and what it reports."""
+        file = self.vendors.folder / "answers.toml"
+        file.touch(mode=0o600)
+        file.write_text(tomlkit.dumps(self.answers), encoding="utf-8")
+        came = typed("setup", str(self.folder), "--answers", str(file))
+        assert_unmarked(came.stdout + came.stderr)
+        return came.returncode, " ".join(came.stderr.split())
+
+    def done(self) -> list[str]:
+        return tomllib.loads((self.folder / "setup.toml").read_text(encoding="utf-8")).get("done", [])
+
+
+WRONG: tuple[tuple[str, str, str, object, str], ...] = (
+    (
+        "key",
+        "secrets",
+        "processor_api_key",
+        "rk_live_a_key_of_the_other_mode",
+        "is a live key, but the mode is test",
+    ),
+    ("key", "secrets", "processor_api_key", "rk_test_a_key_that_is_unknown", "The processor"),
+    ("product", "checkout", "products", [PRODUCT | {"price_id": "price_none"}], "lists no such price for sale"),
+    (
+        "webhook",
+        "secrets",
+        "webhook_signing_secret",
+        "sk_test_a_key_in_a_wrong_place",
+        "put the endpoint's signing",
+    ),
+    ("signature", "approvals", "owner_keys", ["ssh-ed25519 nonsense"], "approvals"),
+    ("mail", "mail", "port", 9, "The mail server cannot be reached"),
+)
+"""The step, the answer, and what is wrong with it; in the order of the steps."""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Shop]:
+    """Run the vendors alone."""
+    with beside_a_sandbox(Deployment(tmp_path)) as vendors:
+        yield Shop(vendors)
+
+
+def test_a_file_of_answers(shop: Shop) -> None:
+    """A wrong answer stops at its own step; corrected, the same command goes on there, to a shop that starts."""
+    # Each costs two commands: all of them in `./run soak inputs`.
+    for step, section, name, wrong, sentence in WRONG if SOAKING else (WRONG[0], WRONG[3]):
+        right = shop.exchanged(section, name, wrong)
+        code, said = shop.set_up()
+        assert (code, sentence in said, step in shop.done()) == (1, True, False), said
+        shop.exchanged(section, name, right)
+    code, said = shop.set_up()
+    # Only the site is left, whose web server is nowhere.
+    assert (code, re.findall("Left: ([^:]+):", said)) == (1, ["site http"]), said
+    assert shop.settings["sites"] == [SITE | {"practice_url": "http://localhost:8/practice/{certCode}/"}]
+    assert "# Where answers go" in tomlkit.dumps(shop.settings)
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in (shop.folder / "secrets").iterdir()}
+    assert modes == dict.fromkeys(SECRETS_WRITTEN, 0o600)
+    assert PASSWORD not in (shop.folder / "secrets/admin_password_hash").read_text(encoding="utf-8")
+    before = shop.written()
+    code, said = shop.set_up()
+    assert said.count("done before") == len(shop.done()) == len(steps()) - len(LEFT_OUT), said
+    assert shop.written() == before
+    assert len(shop.vendors.sandbox.mail_to(TO)) == 1
+    service = Program(("serve", "--config", str(shop.folder / "orrery.toml")), shop.vendors.folder / "serve.log")
+    try:
+        shop.vendors.await_answer(service, shop.vendors.public)
+    finally:
+        service.clear_away()
