@@ -40,11 +40,11 @@ describe_deb() {
   chmod 755 "$here/bin/orrery"
   find "$here" \( -name direct_url.json -o -name uv_cache.json -o -name RECORD -o -name .lock -o -name .gitignore \) -delete
   sed -i '/^command = /d' "$here/pyvenv.cfg"
-  mkdir -p "$stage"/usr/{bin,share/doc/orrery/examples} "$stage/lib/systemd/system" "$stage/DEBIAN"
+  mkdir -p "$stage"/usr/{bin,share/orrery,share/doc/orrery} "$stage/lib/systemd/system" "$stage/DEBIAN"
   ln -s /opt/orrery/bin/orrery "$stage/usr/bin/orrery"
   cp LICENSE "$stage/usr/share/doc/orrery/copyright"
   gzip -9nc CHANGELOG.md >"$stage/usr/share/doc/orrery/changelog.gz"
-  cp deploy/edge/nginx.conf "$stage/usr/share/doc/orrery/examples/"
+  cp deploy/edge/nginx.conf "$stage/usr/share/orrery/"
   for unit in deploy/systemd/*; do
     sed 's|/opt/orrery/.venv/bin/orrery|/usr/bin/orrery|' "$unit" >"$stage/lib/systemd/system/${unit##*/}"
   done

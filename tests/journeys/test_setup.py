@@ -1,6 +1,5 @@
 """`orrery setup` from nothing to a shop, with vendors that are the sandbox: by a file of answers, and typed."""
 
-import re
 import stat
 import tomllib
 from collections.abc import Iterator
@@ -136,9 +135,8 @@ def test_a_file_of_answers(shop: Shop) -> None:
         assert (code, sentence in said, step in shop.done()) == (1, True, False), said
         shop.exchanged(section, name, right)
     code, said = shop.set_up()
-    # Only the site is left, whose web server is nowhere.
-    assert (code, re.findall("Left: ([^:]+):", said)) == (1, ["site http"]), said
-    assert shop.settings["sites"] == [SITE | {"practice_url": "http://localhost:8/practice/{certCode}/"}]
+    assert (code, "ALL GREEN" in said) == (0, True), said
+    assert shop.settings["sites"] == [SITE]
     assert "# Where answers go" in tomlkit.dumps(shop.settings)
     modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in (shop.folder / "secrets").iterdir()}
     assert modes == dict.fromkeys(SECRETS_WRITTEN, 0o600)

@@ -1,4 +1,4 @@
-"""The owner who goes live by docs/how-to/go-live.md, on a machine of its own, with the vendors outside of it."""
+"""The owner who goes live, by `orrery setup` or by hand, on a machine of its own the vendors outside."""
 
 import json
 import re
@@ -16,13 +16,14 @@ import pytest
 from tests.docs.documents import ROOT
 from tests.rehearsal import vendors
 from tests.rehearsal.owner import SETTINGS, Owner
-from tests.rehearsal.page import Piece, Seen, section, steps
+from tests.rehearsal.page import Piece, Seen, Typed, section, steps
 from tests.rehearsal.typist import END, Answer, Typist
 from tests.support.certificates import make_authority
 from tests.support.waiting import eventually
 from tests.systemd.host import MACHINE, OUTSIDE, Host, booted
 
 PAGE = ROOT / "docs/how-to/go-live.md"
+BY_HAND = ROOT / "docs/how-to/set-up-by-hand.md"
 SIGNING = ROOT / "docs/how-to/approve-a-change.md"
 SHOP = "shop.example"
 PASSWORD = "the owner's, in the rehearsal"  # noqa: S105  of the tests
@@ -72,7 +73,6 @@ def rehearsal(root: Path, offered: Path, *, installed: bool) -> Generator["Going
     authority = make_authority(offered)
     authority.certify(SHOP).rename(offered / "shop.pem")
     vendors.prepare(offered, authority)
-    _offer_the_project(offered)
     hosts = f"{MACHINE} {SHOP}\n{OUTSIDE} {' '.join(vendors.NAMES)}\n"
     with ExitStack() as stack:
         host = stack.enter_context(booted(root, offered, hosts))
@@ -91,7 +91,12 @@ def rehearsal(root: Path, offered: Path, *, installed: bool) -> Generator["Going
             raise
 
 
-def _offer_the_project(offered: Path) -> None:
+def offer_package(offered: Path) -> None:
+    """Put the Debian package of this checkout where the machine finds it."""
+    subprocess.run([ROOT / "run", "deb", offered], check=True, capture_output=True)  # noqa: S603  our own
+
+
+def offer_the_project(offered: Path) -> None:
     """Put this checkout, with its changes, and the locked packages where the machine finds them."""
     there = offered / "orrery"
     there.mkdir()
@@ -127,9 +132,70 @@ class GoingLive:
     installed: bool
     sold: int = 0
 
-    def to_the_end(self) -> None:
-        """Do every step, and buy in both modes."""
+    def set_up(self) -> None:
+        """Do every step with `orrery setup`, and buy in both modes."""
+        offer_package(self.offered)
         page = steps(PAGE)
+        owner = self.owner(self.root)
+        names, *numbered = page
+        install, web, signing, setting_up, live, _ = (page[title] for title in numbered)
+        if self.installed:
+            self.host.run("dpkg --install /srv/offered/orrery_*.deb")
+        else:
+            self.host.run("cp /srv/offered/orrery_*.deb /")
+        owner.follow([*page[names], *install, *web])
+        self.host.run("orrery init /etc/orrery")
+        owner.edit(TRUSTED)
+        self.owner(self.me).follow(signing)
+        owner.answers = {"orrery setup": self.dialogue("test")}
+        owner.follow(setting_up[:2])
+        self.buy("test")
+        owner.answers = {"orrery setup": self.dialogue("live")}
+        owner.follow(live)
+        self.buy("live")
+        self.after_all()
+
+    def dialogue(self, mode: str) -> tuple[Answer, ...]:
+        """Return what is answered to `orrery setup`, in its order."""
+        key = Answer(vendors.restricted(mode), "processor_api_key")
+        price, webhook = Answer("1", "price_id"), Answer(lambda _: self.endpoint(mode), "webhook_signing_secret")
+        if mode == "live":
+            return key, price, webhook, Answer(self.signed, "Press Enter once you have signed")
+        yes = ("y", "[y/N]")
+        site = (f"https://{SHOP}", "origin"), ("Northwind", "name"), ("", "practice_url"), ("Northwind", "seller")
+        product = ("Cloud Navigator", "title"), ("northwind", "vendor_slug"), ("cloud-navigator", "cert_code")
+        count = yes, (vendors.PROPERTY, "property_id"), (f"/srv/offered/{vendors.ANALYTICS_KEY}", "account_key")
+        push = yes, ("https://ntfy.example", "url"), ("owner-alerts", "topic"), (vendors.PUSH_TOKEN, "token")
+        server = yes, ("smtp.example", "host"), ("587", "port"), ("starttls", "security")
+        mail = ("shop@example.org", "sender"), (vendors.MAIL_USER, "username"), (vendors.MAIL_PASSWORD, "password")
+        password = ("owner@example.org", "mail_to"), (PASSWORD, "Password"), (PASSWORD, "Once more")
+        beat = yes, ("https://watcher.example/ping/orrery", "heartbeat.url")
+        answers = [*site, ("", "postal_address"), key, *product, price, webhook, *count]
+        answers += [(self.host.run("cat ~me/.ssh/orrery_owner.pub").strip(), "owner_keys"), *push, *server, *mail]
+        answers += [*password, *beat]
+        return tuple(one if isinstance(one, Answer) else Answer(*one) for one in answers)
+
+    def endpoint(self, mode: str) -> str:
+        """Make the endpoint at the processor, and return its signing secret."""
+        asked = [f"url=https://{SHOP}/guided/api/webhook", "enabled_events[]=checkout.session.completed"]
+        data = [word for one in (*asked, "api_version=2026-08-26.dahlia") for word in ("--data", one)]
+        key = f"{vendors.unrestricted(mode)}:"
+        return json.loads(self.fetch("https://api.stripe.com/v1/webhook_endpoints", "--user", key, *data))[
+            "secret"
+        ]
+
+    def signed(self, shown: str) -> str:
+        """Sign what setup shows, at the owner's own terminal, and press Enter."""
+        lines = re.search(r"in a second terminal:\r?\n((?: {2}.+\r?\n)+)", shown)
+        assert lines, shown
+        own = self.owner(self.me)
+        own.follow([Typed(tuple(line.strip() for line in lines[1].splitlines()))])
+        return ""
+
+    def to_the_end(self) -> None:
+        """Do every step by hand, and buy in both modes."""
+        offer_the_project(self.offered)
+        page = steps(BY_HAND)
         owner = self.owner(self.root)
         names, *numbered = page
         assert [title.partition(".")[0] for title in numbered] == [str(number) for number in range(1, 10)]
@@ -147,6 +213,10 @@ class GoingLive:
         self.switch_to_live(owner, endpoint, live)
         owner.follow(green)
         self.buy("live")
+        self.after_all()
+
+    def after_all(self) -> None:
+        """See that the machine goes on by itself, and that no log has a secret."""
         assert json.loads(self.fetch("https://api.stripe.com/ping"))[0]["name"] == "orrery"  # the heartbeat
         assert self.host.run("systemctl is-enabled orrery orrery-backup.timer nginx").split() == ["enabled"] * 3
         journal = self.host.run("journalctl --no-pager")

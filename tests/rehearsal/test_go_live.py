@@ -1,4 +1,4 @@
-"""docs/how-to/go-live.md, typed from top to bottom: all of its commands work as they stand, and show what it says.
+"""The pages about going live, typed from top to bottom: all of their commands work as they stand.
 
 `./run soak rehearsal` does so on a fresh Debian, which has nothing yet but what its installer puts there.
 """
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rehearsal.going_live import PAGE, rehearsal
+from tests.rehearsal.going_live import BY_HAND, PAGE, rehearsal
 from tests.rehearsal.page import Typed, pieces
 from tests.support.soak import SOAKING
 from tests.systemd.host import refused
@@ -18,26 +18,30 @@ _NEEDED = "systemd-sysv,dbus,ca-certificates,iproute2,adduser,passwd,login"
 
 
 def test_go_live_on_this_debian(tmp_path: Path) -> None:
-    """On a machine with this one's packages."""
+    """With `orrery setup`, on a machine with this one's packages."""
     if why := refused():
         pytest.skip(why)
     with rehearsal(Path("/"), tmp_path / "offered", installed=True) as going_live:
-        going_live.to_the_end()
+        going_live.set_up()
 
 
 @pytest.mark.skipif(not SOAKING, reason="takes minutes: ./run soak rehearsal")
-def test_go_live_on_a_fresh_debian(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", [PAGE, BY_HAND])
+def test_go_live_on_a_fresh_debian(tmp_path: Path, page: Path) -> None:
     """On a machine with nothing; the packages that the page asks for were fetched before."""
     assert not refused(), refused()
-    fresh_debian(root := tmp_path / "root")
+    fresh_debian(root := tmp_path / "root", page)
     with rehearsal(root, tmp_path / "offered", installed=False) as going_live:
-        going_live.to_the_end()
+        if page == PAGE:
+            going_live.set_up()
+        else:
+            going_live.to_the_end()
 
 
-def fresh_debian(root: Path) -> None:
+def fresh_debian(root: Path, page: Path) -> None:
     """Make the root of a small Debian of this machine's release, with the page's packages in apt's cache."""
     apt = 'APT_CONFIG="$MMDEBSTRAP_APT_CONFIG" apt-get -y -o APT::Install-Recommends=true'
-    fetched = f"{apt} install --download-only {' '.join(packages())}"
+    fetched = f"{apt} install --download-only {' '.join(packages(page))}"
     sources = sorted(map(str, Path("/etc/apt/sources.list.d").glob("debian.*"))) or ["/etc/apt/sources.list"]
     _, _, release = Path("/etc/os-release").read_text(encoding="utf-8").partition("VERSION_CODENAME=")
     made = ["mmdebstrap", "--mode=root", "--variant=minbase", "--skip=cleanup/apt", f"--include={_NEEDED}"]
@@ -46,7 +50,13 @@ def fresh_debian(root: Path) -> None:
     )
 
 
-def packages() -> list[str]:
+def packages(page: Path) -> list[str]:
     """Return what the page has apt-get install."""
-    lines = [line for piece in pieces(PAGE) if isinstance(piece, Typed) for line in piece.lines]
-    return [name for line in lines if line.startswith("apt-get install -y ") for name in line.split()[3:]]
+    lines = [line for piece in pieces(page) if isinstance(piece, Typed) for line in piece.lines]
+    return [
+        name
+        for line in lines
+        if line.startswith("apt-get install -y ")
+        for name in line.split()[3:]
+        if "/" not in name
+    ]

@@ -39,27 +39,27 @@ class Typed:
     """A person at the terminal. What is secret is not shown."""
 
     def wants(self, step: Step) -> bool:
-        return input(f"{step.wanted} [y/N] ").strip().lower() in {"y", "yes"}
+        return input(f"  {step.wanted} [y/N] ").strip().lower() in {"y", "yes"}
 
     def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
         note(
             f"{question.what}." + (f" {question.where[:1].upper()}{question.where[1:]}." if question.where else "")
         )
         for number, one in enumerate(choices, 1):
-            note(f"  {number}  {one}")
+            note(f"    {number}  {one}")
         hint = f" [{default}]" if default else " [Enter leaves it out]" if question.optional else ""
         if question.password:
             return self._password(hint)
-        shown = f"{question.key}{hint}: "
+        shown = f"  {question.key}{hint}: "
         typed = (getpass(shown) if question.secret and not question.file else input(shown)).strip()
         if typed.isdecimal() and 0 < int(typed) <= len(choices):
             return choices[int(typed) - 1].split()[0]
         return typed or ("" if default == KEEP else default)
 
     def _password(self, hint: str) -> str:
-        first = getpass(f"Password{hint}: ")
-        if first and getpass("Once more: ") != first:
-            note("The two differ.")
+        first = getpass(f"  Password{hint}: ")
+        if first and getpass("  Once more: ") != first:
+            note("  The two differ.")
             return self._password(hint)
         return first
 

@@ -133,7 +133,7 @@ class DeploymentFiles:
 def _table(document: tomlkit.TOMLDocument, path: Sequence[str]) -> Any:  # noqa: ANN401  a table of tomlkit, or an item of an array of tables
     """Return the table at a path, made where it is missing: a number is the place in an array of tables."""
     at: Any = document
-    for part, following in zip(path, [*path[1:], ""], strict=True):
+    for part, following in zip(path, [*path, ""][1:], strict=True):
         if part.isdecimal():
             if len(at) <= int(part):
                 at.append(tomlkit.table())

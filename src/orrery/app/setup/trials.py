@@ -47,10 +47,10 @@ class OwnCommands:
             raise Invalid(ended.sentence) from None
 
     def broken(self, parts: Sequence[str]) -> list[str]:
-        """Return the problems of the parts with these beginnings, in sentences."""
+        """Return the problems of parts with these beginnings, in sentences; what is too early to judge is none."""
         rows = self.listed("doctor", "--json") if parts else []
-        found = [row for row in rows if row["part"].startswith(tuple(parts)) and row["state"] == "broken"]
-        return [f"{row['part']}: {row['why']} {row['todo']}".strip() for row in found]
+        found = [row for row in rows if row["part"].startswith(tuple(parts)) and not row["early"]]
+        return [f"{one['part']}: {one['why']} {one['todo']}".strip() for one in found if one["state"] == "broken"]
 
     def bad_secrets(self, names: Sequence[str]) -> list[str]:
         """Return what is wrong with these secrets, in sentences, and what they lack at the vendor."""
