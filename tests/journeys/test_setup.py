@@ -88,7 +88,7 @@ class Shop:
         file = self.vendors.folder / "answers.toml"
         file.touch(mode=0o600)
         file.write_text(tomlkit.dumps(self.answers), encoding="utf-8")
-        came = typed("setup", str(self.folder), "--answers", str(file))
+        came = typed("setup", "--config", str(self.folder / "orrery.toml"), "--answers", str(file))
         assert_unmarked(came.stdout + came.stderr)
         return came.returncode, " ".join(came.stderr.split())
 

@@ -1,4 +1,4 @@
-"""`orrery setup`: asks for each value of a shop, tries it at its vendor, and writes what is left to nobody."""
+"""`orrery setup`: asks for each value of a shop, tries it at its vendor, writes it, and starts the service."""
 
 import sys
 from pathlib import Path
@@ -6,23 +6,23 @@ from typing import Annotated
 
 import typer
 
-from orrery.app.settings.places import SYSTEM_FOLDER
+from orrery.app.settings.places import DEFAULT_FILE, SYSTEM_FILE
 from orrery.app.setup.answers import STOP, answers_of
 from orrery.app.setup.deployment_files import DeploymentFiles
 from orrery.app.setup.going_on import accepted, begin_live, start
-from orrery.app.setup.session import Session
+from orrery.app.setup.setting_up import SettingUp
 from orrery.app.setup.trials import is_root
 from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.tables import note
 
 
 def command(
-    folder: Annotated[
-        Path | None,
-        typer.Argument(help="Where orrery.toml and secrets/ go; for root /etc/orrery, else this folder."),
-    ] = None,
     answers: Annotated[
         Path | None, typer.Option(help="A TOML file with the answers, instead of questions.", show_default=False)
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", "-c", help="The settings file; root's is in /etc/orrery, else here."),
     ] = None,
     *,
     live: Annotated[bool, typer.Option("--live", help="Go from test mode to live mode.")] = False,
@@ -31,21 +31,21 @@ def command(
 
     Nothing is changed at the payment processor. Ended at any place, the same command goes on there.
     """
-    files = DeploymentFiles(folder or (SYSTEM_FOLDER if is_root() else Path()))
+    files = DeploymentFiles(config or (SYSTEM_FILE if is_root() else DEFAULT_FILE))
     for sentence in files.prepare():
         note(sentence)
     if live:
         begin_live(files)
-    session = Session(files, answers_of(answers), live=live)
-    if left := session.run():
+    setting_up = SettingUp(files, answers_of(answers), live=live)
+    if left := setting_up.run():
         note(f"\nLeft: {left}. Type the same command again to go on there.")
         end_broken(when=True)
-    left = start(files) or (accepted(files, session.commands, _signed) if live else "")
-    wrong = [left] if left else session.commands.broken([""])
+    left = start(files) or (accepted(files, setting_up.commands, _signed) if live else "")
+    wrong = [left] if left else setting_up.commands.broken([""])
     for one in wrong:
         note(f"\nLeft: {one}")
     if not wrong:
-        note("\nALL GREEN" + ("" if live else ". Buy once in test mode; then `orrery setup --live` goes live."))
+        note("\nALL GREEN" + ("" if live else ". Buy once in test mode. Then `orrery setup --live` goes live."))
     end_broken(when=wrong)
 
 

@@ -27,7 +27,7 @@ class Answers(Protocol):
         ...
 
     def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
-        """Return the answer to one question, or nothing where there is none."""
+        """Return the answer to one question, or nothing without one."""
         ...
 
     def again(self, step: Step) -> bool:
@@ -99,9 +99,9 @@ class FileOfAnswers:
 
 
 def answers_of(file: Path | None) -> Answers:
-    """Return who answers; raise `Invalid` where nobody can."""
+    """Return who answers; raise `Invalid` without a file and without a terminal."""
     if file is not None:
         return FileOfAnswers(file)
     if not sys.stdin.isatty():
-        raise Invalid("Nobody can be asked here: name a file of answers with --answers.")
+        raise Invalid("There is no terminal to ask at: name a file of answers with --answers.")
     return Typed()

@@ -24,16 +24,15 @@ _NAMED = re.compile(r"\{(\w+(?:\.\w+)+)\}")
 
 
 class DeploymentFiles:
-    """The files of one folder. Each write is whole; what is there already is kept, but for the one value.
+    """The files of a deployment, in one folder. A write is whole, and changes one value.
 
     In the system's folder the secrets are root's, and the service's group may read them.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.is_the_systems = is_the_systems(folder)
-        self.settings_file, self._memory = folder / "orrery.toml", folder / "setup.toml"
-        self.secrets = folder / "secrets"
+    def __init__(self, settings_file: Path) -> None:
+        self.settings_file, self._folder = settings_file, settings_file.absolute().parent
+        self.is_the_systems = is_the_systems(self._folder)
+        self._memory, self.secrets = self._folder / "setup.toml", self._folder / "secrets"
 
     def prepare(self) -> list[str]:
         """Make what is missing of the folder; return what was made, in sentences."""

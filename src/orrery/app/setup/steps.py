@@ -13,7 +13,7 @@ class Question(Section):
     """One value: a setting, a secret, or a `note` that only the trials of a step use.
 
     `setting` is written `section.key`, `section.0.key` in the first of several tables, and `section.key[]` for a
-    list. `given` is written without a question, and `random` makes a value where there is none. `default` and
+    list. `given` is written without a question, and `random` makes a missing value. `default` and
     `given` may name other settings, as `{sites.0.origin}`. `choices` is a command that lists, as JSON, what may be
     answered. `file`: the answer is the name of a file with the secret; `password`: its hash is kept.
     """
@@ -38,7 +38,7 @@ class Question(Section):
         return self.setting or self.secret or self.note
 
     def asked_in(self, step: "Step", *, live: bool) -> bool:
-        """Return whether the live pass asks again for what the test pass was told."""
+        """Return whether a pass asks; the live pass asks for what differs between the modes."""
         return not live or self.each_mode or (step.each_mode and bool(self.secret) and not self.random)
 
 
@@ -46,7 +46,7 @@ class Step(Section):
     """The questions about one part of a deployment, and what must be well once they are answered.
 
     `wanted` is the question whether the part is wanted at all. `parts` are the beginnings of the parts in the
-    findings, and `trials` are commands that must succeed. `each_mode`: live mode has values of its own. `store`:
+    findings, and `trials` are commands that must succeed. `each_mode`: live mode has other values. `store`:
     once its questions are answered, the store is made. `secrets`: its secrets are examined at the vendor, too.
     """
 

@@ -15,8 +15,8 @@ from orrery.syntax.admin_password import hashed, sendable
 SHORTEST_PASSWORD = 12
 
 
-class Session:
-    """`live`: the second pass, which asks for what live mode has of its own."""
+class SettingUp:
+    """`live`: the second pass, which asks for the values that live mode has."""
 
     def __init__(self, files: DeploymentFiles, answers: Answers, *, live: bool) -> None:
         self.files, self.commands = files, OwnCommands(files)
