@@ -1,9 +1,11 @@
 """The reference names everything that there is, and nothing else."""
 
+import ast
 import asyncio
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -284,6 +286,29 @@ def test_every_section_is_about_a_record(title: str) -> None:
 def test_every_fault_is_documented() -> None:
     """The sandbox's page names each fault switch, and no other."""
     assert names(sections("sandbox.md")["Faults"]) - {"kind", "count", "path", "value", "skip"} == set(FAULTS)
+
+
+def push_titles() -> Iterator[str]:
+    """Yield how each push that the source enqueues begins: up to what differs in its title."""
+    places = {"OutboxDraft": 2, "push": 1, "alarm": 1}
+    for file in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and (name := getattr(node.func, "id", getattr(node.func, "attr", ""))):
+                given = [one.value for one in node.keywords if one.arg == "title"]
+                given += node.args[places[name] : places[name] + 1] if name in places else []
+                for title in given if name in places else []:
+                    for one in [title.body, title.orelse] if isinstance(title, ast.IfExp) else [title]:
+                        first = one.values[0] if isinstance(one, ast.JoinedStr) else one
+                        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                            yield first.value
+
+
+def test_every_push_is_documented() -> None:
+    """The page of pushes has each title, as far as it is the same each time."""
+    titles = sorted({*push_titles()})
+    assert len(titles) > 10
+    page = (REFERENCE / "pushes.md").read_text(encoding="utf-8")
+    assert [title for title in titles if f"`{title}" not in page] == []
 
 
 def test_the_index_leads_to_every_page() -> None:
