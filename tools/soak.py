@@ -24,8 +24,8 @@ Failures = Iterator[str]
 
 LONG: dict[str, tuple[str, tuple[str, ...]]] = {
     "kills": (
-        "The crash and journey suites, with ten times the kills and examples",
-        ("tests/crash", "tests/journeys"),
+        "The crash and journey suites, with ten times the kills and examples; a process frozen for two minutes",
+        ("tests/crash", "tests/journeys", "tests/conformance/test_store_woken.py"),
     ),
     "strangers": (
         "Buyers among 800 bodies that drip, 1,200 silent connections and 400 readers that do not read",

@@ -24,7 +24,15 @@ EVERY_FILE: list[Rule] = [rules.machine_paths, rules.registry_hosts]
 
 THE_STORE_ITSELF = {
     PurePosixPath("src/orrery/runtime", name)
-    for name in ("collection.py", "index_key.py", "lost_answer.py", "raw_values.py", "store_probe.py")
+    for name in (
+        "collection.py",
+        "fence.py",
+        "index_key.py",
+        "lost_answer.py",
+        "own_store.py",
+        "raw_values.py",
+        "store_probe.py",
+    )
 }
 """The collections, and what reads or writes what is no record."""
 

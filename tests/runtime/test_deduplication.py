@@ -67,7 +67,7 @@ class Process:
     async def deliver(self) -> int | None:
         """Do what the job does once a second."""
         taken = await self.lease.take()
-        return None if taken is None else await self.outbox.deliver_due(since=self.lease.since)
+        return None if taken is None else await self.outbox.deliver_due(since=taken.token)
 
 
 async def killed_before_the_start(house: House) -> Process:

@@ -13,7 +13,6 @@ from orrery.errors import StoreUnavailable
 from orrery.ports.processor.errors import ProcessorUnreachable
 from orrery.ports.store import Put
 from orrery.runtime.jobs import LEASE, RETRY, Job, Workers
-from orrery.runtime.lease import Holder
 from tests.support.clock import ManualClock, settled
 from tests.support.shift import at_work
 from tests.support.unreliable_store import UnreliableStore
@@ -263,21 +262,6 @@ async def test_an_end_in_the_middle_of_a_job() -> None:
     await settled()
     assert asyncio.all_tasks() == before
     assert slow.ended == 0
-
-
-async def test_a_job_ends_with_its_lease() -> None:
-    """When another process has taken a job over, it is stopped here, and is no failing job."""
-    shift, slow = Shift(), Task(gate=asyncio.Event())
-    async with shift.at_work(("slow", slow.run)) as workers:
-        (held,) = await shift.store.scan("lease:")
-        until = shift.clock.now() + LEASE
-        taken = Holder(holder="two", until=until)
-        await shift.store.commit([Put(held.key, taken.to_bytes())])
-        await shift.seconds(int(LEASE.total_seconds()) // 3)
-        assert slow.gate is not None
-        slow.gate.set()
-        await settled()
-        assert (slow.runs, slow.ended, workers.failing) == (1, 0, {})
 
 
 async def test_a_job_ends_before_its_lease_may_be_anothers() -> None:

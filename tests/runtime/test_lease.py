@@ -7,9 +7,12 @@ from datetime import timedelta
 import pytest
 
 from orrery.adapters.memory import MemoryStore
+from orrery.errors import OutcomeUnknown, StoreUnavailable
 from orrery.ports.store import Committed, Conflict, Put
+from orrery.runtime.fence import Fence
 from orrery.runtime.lease import Lease
 from tests.support.clock import ManualClock
+from tests.support.hasty_loop import run_without_pauses
 from tests.support.unreliable_store import UnreliableStore
 
 TERM = timedelta(seconds=30)
@@ -24,11 +27,16 @@ class Rivals:
         self.ours = Lease(self.store, self.clock, "job", "ours", TERM)
         self.theirs = Lease(self.store, self.clock, "job", "theirs", TERM)
 
-    async def taken(self) -> int:
+    async def taken(self) -> Fence:
         """Take it for us."""
-        token = await self.ours.take()
-        assert token is not None
-        return token
+        return await taken(self.ours)
+
+
+async def taken(lease: Lease) -> Fence:
+    """Take a lease that is free."""
+    fence = await lease.take()
+    assert fence is not None
+    return fence
 
 
 async def test_the_first_takes_it() -> None:
@@ -42,8 +50,8 @@ async def test_only_one_of_many() -> None:
     """Of fifty that reach for it at the same moment one gets it."""
     rivals = Rivals()
     leases = [Lease(rivals.store, rivals.clock, "job", f"holder-{number}", TERM) for number in range(50)]
-    tokens = await asyncio.gather(*(lease.take() for lease in leases))
-    assert len([token for token in tokens if token is not None]) == 1
+    fences = await asyncio.gather(*(lease.take() for lease in leases))
+    assert len([fence for fence in fences if fence is not None]) == 1
 
 
 async def test_it_ends_with_its_term() -> None:
@@ -58,12 +66,12 @@ async def test_it_ends_with_its_term() -> None:
 
 
 async def test_renewing_costs_nothing_while_it_is_fresh() -> None:
-    """In the first half of its term taking it again writes nothing and gives the same token."""
+    """In the first half of its term taking it again writes nothing."""
     rivals = Rivals()
-    token = await rivals.taken()
+    fence = await rivals.taken()
     rivals.clock.advance(15)
     commits = rivals.store.commits
-    assert await rivals.ours.take() == token
+    assert await rivals.ours.take() is fence
     assert rivals.store.commits == commits
 
 
@@ -78,45 +86,34 @@ async def test_renewing_extends_it() -> None:
 
 
 async def test_an_overtaken_holder_cannot_write() -> None:
-    """A write fenced with the token of a lease that another took is refused."""
+    """A write under a lease that another took is refused."""
     rivals = Rivals()
     old = await rivals.taken()
     rivals.clock.advance(30)
-    new = await rivals.theirs.take()
-    assert new is not None
-    assert new > old
-    stale = await rivals.store.commit([Put("value", b"old")], [rivals.ours.fence(old)])
-    assert isinstance(stale, Conflict)
-    fresh = await rivals.store.commit([Put("value", b"new")], [rivals.theirs.fence(new)])
-    assert isinstance(fresh, Committed)
+    new = await taken(rivals.theirs)
+    assert new.token > old.token
+    assert isinstance(await rivals.store.commit([Put("value", b"old")], [old.check]), Conflict)
+    assert isinstance(await rivals.store.commit([Put("value", b"new")], [new.check]), Committed)
 
 
 async def test_a_token_that_comes_back_is_none() -> None:
     """After the lease went to another and came back, the first token is still worth nothing."""
     rivals = Rivals()
     old = await rivals.taken()
-    await rivals.ours.release(old)
-    stranger = await rivals.theirs.take()
-    assert stranger is not None
-    await rivals.theirs.release(stranger)
+    await rivals.ours.give_up()
+    await taken(rivals.theirs)
+    await rivals.theirs.give_up()
+    assert await rivals.taken() is not old
+    assert isinstance(await rivals.store.commit([Put("value", b"old")], [old.check]), Conflict)
+
+
+async def test_giving_up_what_has_moved_on() -> None:
+    """An overtaken holder that gives up takes nothing from the new one, also when it is overtaken in the act."""
+    rivals = Rivals()
     await rivals.taken()
-    assert isinstance(await rivals.store.commit([Put("value", b"old")], [rivals.ours.fence(old)]), Conflict)
-
-
-async def test_releasing() -> None:
-    """A lease that was released is free at once."""
-    rivals = Rivals()
-    await rivals.ours.release(await rivals.taken())
-    assert await rivals.theirs.take() is not None
-
-
-async def test_releasing_what_has_moved_on() -> None:
-    """An overtaken holder that releases takes nothing from the new one."""
-    rivals = Rivals()
-    old = await rivals.taken()
     rivals.clock.advance(30)
-    await rivals.theirs.take()
-    await rivals.ours.release(old)
+    rivals.store.overtaken_by = overtaking(rivals)
+    await rivals.ours.give_up()
     await rivals.ours.give_up()
     assert await rivals.ours.take() is None
 
@@ -158,46 +155,69 @@ async def test_overtaken_in_the_act() -> None:
     assert await rivals.ours.take() is None
 
 
-async def test_since_when_it_is_ours() -> None:
-    """As long as nobody else had it, it is ours since the same version; what comes later has a higher one."""
+async def test_a_fence_lasts_through_renewals() -> None:
+    """As long as nobody else had it, its token is the same; what is committed later has a higher version."""
     rivals = Rivals()
-    assert rivals.ours.since == 0
-    since = await rivals.taken()
+    fence = await rivals.taken()
+    token = fence.token
     for _ in range(5):
-        outcome = await rivals.store.commit([Put("written-by-us", b"")])
+        outcome = await rivals.store.commit([Put("written-by-us", b"")], [fence.check])
         assert isinstance(outcome, Committed)
-        assert rivals.ours.since == since < outcome.version
+        assert fence.token == token < outcome.version
         rivals.clock.advance(40)
-        await rivals.taken()
+        assert await rivals.taken() is fence
 
 
 @pytest.mark.parametrize("way", ["expired", "given up", "unreadable"])
-async def test_since_when_it_is_ours_again(way: str) -> None:
-    """Whatever way another had it in between, even unseen: it is ours since a version after theirs."""
+async def test_another_had_it_meanwhile(way: str) -> None:
+    """Whatever way another had it, even unseen, it is another fence with a later token."""
     rivals = Rivals()
-    await rivals.taken()
+    ours = await rivals.taken()
     rivals.clock.advance(31)
-    theirs = await rivals.theirs.take()
-    assert theirs is not None
+    theirs = await taken(rivals.theirs)
     if way == "given up":
         await rivals.theirs.give_up()
     elif way == "unreadable":
         await rivals.store.commit([Put("lease:job", b"?")])
     else:
         rivals.clock.advance(31)
-    await rivals.taken()
-    assert rivals.ours.since > theirs
+    again = await rivals.taken()
+    assert again is not ours
+    assert again.token > theirs.token
 
 
-async def test_since_when_another_has_it() -> None:
-    """While another has it, and in the act of losing it, it is ours since never."""
+def test_another_had_it_before_the_answer_was_lost() -> None:
+    """We take it back, and never hear so: when we see that it is ours, it is so by another fence."""
+    rivals = Rivals()
+
+    async def back() -> None:
+        if rivals.store.commits > 1:
+            raise StoreUnavailable("Away.")
+
+    async def handed_back() -> tuple[Fence, Fence]:
+        ours = await taken(Lease(rivals.store.inside, rivals.clock, "job", "ours", TERM))
+        assert await rivals.ours.take()
+        rivals.clock.advance(31)
+        await taken(Lease(rivals.store.inside, rivals.clock, "job", "theirs", TERM))
+        rivals.clock.advance(31)
+        rivals.store.lose, rivals.store.overtaken_by = "after", back
+        with pytest.raises(OutcomeUnknown):
+            await rivals.ours.take()
+        rivals.store.overtaken_by = None
+        return ours, await rivals.taken()
+
+    before, after = run_without_pauses(handed_back())
+    assert after.token > before.token
+
+
+async def test_overtaken_in_the_act_of_renewing() -> None:
+    """While another has it, and in the act of losing it, we have no fence."""
     rivals = Rivals()
     await rivals.taken()
     rivals.clock.advance(31)
     rivals.store.overtaken_by = overtaking(rivals)
     assert await rivals.ours.take() is None
     assert await rivals.ours.take() is None
-    assert rivals.ours.since == 0
 
 
 def overtaking(rivals: Rivals) -> Callable[[], Awaitable[None]]:

@@ -3,13 +3,14 @@
 from datetime import timedelta
 
 from orrery.adapters.memory import MemoryStore
+from orrery.runtime.fence import Fence
 from orrery.runtime.lease import Lease
 from tests.support.clock import START, ManualClock
 
 TERM = timedelta(seconds=30)
 
 
-async def taken_with_a_clock_ahead(ahead: timedelta) -> int | None:
+async def taken_with_a_clock_ahead(ahead: timedelta) -> Fence | None:
     """Take a lease by a clock that is ahead, put the clock right, and return what the next one gets."""
     clock = ManualClock(START + ahead)
     store = MemoryStore(clock)

@@ -17,9 +17,9 @@ class UnreliableStore:
     """Passes on; every call lets other tasks run first.
 
     `get_errors` and `commit_errors` are raised one a call; `lose` is what the next commit loses, itself ("before")
-    or its answer ("after"). `overtaken_by` runs before each commit, as another process might, and `scanned` after
-    each scan. A commit is two steps of the `fuse`, around what it does. `commits` counts them; `reads` counts the
-    other calls and what they returned, by the first part of the key.
+    or its answer ("after"). `overtaken_by` runs before each commit, as another process might, `answered` before
+    its answer, and `scanned` after each scan. A commit is two steps of the `fuse`, around what it does. `commits`
+    counts them; `reads` counts the other calls and what they returned, by the first part of the key.
     """
 
     inside: Store
@@ -27,6 +27,7 @@ class UnreliableStore:
     commit_errors: list[StoreError] = field(default_factory=list[StoreError])
     lose: str | None = None
     overtaken_by: Callable[[], Awaitable[object]] | None = None
+    answered: Callable[[], Awaitable[object]] | None = None
     scanned: Callable[[], Awaitable[object]] | None = None
     fuse: Fuse = field(default_factory=Fuse)
     reads: Counter[str] = field(default_factory=Counter[str])
@@ -68,6 +69,8 @@ class UnreliableStore:
             raise self.commit_errors.pop(0)
         outcome = None if lost == "before" else await self.inside.commit(writes, checks, commit_id=commit_id)
         self.fuse.burn()
+        if self.answered is not None:
+            await self.answered()
         if lost or outcome is None:
             raise OutcomeUnknown("The answer was lost.", commit_id)
         return outcome

@@ -18,6 +18,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.store import Committed, Delete, Store, Write
 from orrery.record import Record
 from orrery.runtime.collection import Changes, commit
+from orrery.runtime.fence import Fence
 from orrery.runtime.lease import Lease
 from orrery.runtime.single_flight import SingleFlight
 from orrery.runtime.tasks import Tasks, together
@@ -37,11 +38,11 @@ QueryOutcomes = Mapping[str, Record | OrreryError]
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """One refresh: the interval it is for, when it began, and the lease that it writes under."""
+    """One refresh: the interval it is for, when it began, and the fence of the lease that it writes under."""
 
     window: int
     began: datetime
-    token: int
+    fence: Fence
 
 
 class Refresh:
@@ -87,25 +88,24 @@ class Refresh:
         """Do the work, or wait for the process that is doing it."""
         patience = self._clock.monotonic() + PATIENCE
         while self._clock.monotonic() < patience:
-            token = await self._lease.take()
             # Between the read above and the lease, another process may have finished and released the lease.
-            if token is not None:
-                return await self._done_or_filled(token)
+            if fence := await self._lease.take():
+                return await self._done_or_filled(fence)
             if done := await self._done():
                 return done
             await self._clock.sleep(POLL_SECONDS)
         return await self._newest("Another process is refreshing and has not finished.")
 
-    async def _done_or_filled(self, token: int) -> RefreshOutcome:
+    async def _done_or_filled(self, fence: Fence) -> RefreshOutcome:
         """Return another process's outcome, or fill the cache; release the lease in every case."""
         try:
             if not (done := await self._done()):
-                return await self._fill(_Term(self._window(), self._clock.now(), token))
+                return await self._fill(_Term(self._window(), self._clock.now(), fence))
         except BaseException:
             with suppress(StoreError):
-                await self._lease.release(token)
+                await self._lease.give_up()
             raise
-        await self._lease.release(token)
+        await self._lease.give_up()
         return done
 
     async def _fill(self, term: _Term) -> RefreshOutcome:
@@ -192,9 +192,9 @@ class Refresh:
 
     async def _write(self, term: _Term, writes: Sequence[Write], outcome: RefreshOutcome | None) -> bool:
         """Write everything and release the lease in one commit, unless another process has taken it since."""
-        lease = self._lease.fence(term.token)
         outcomes = [self._last_outcome.put(outcome)] if outcome else []
-        committed = await commit(self._store, Changes([*writes, *outcomes, Delete(lease.key)], [lease]))
+        release = Changes([Delete(term.fence.key)], [term.fence.check])
+        committed = await commit(self._store, Changes([*writes, *outcomes]) + release)
         return isinstance(committed, Committed)
 
     async def _done(self) -> RefreshOutcome | None:

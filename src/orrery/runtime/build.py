@@ -10,6 +10,7 @@ from orrery.ports.notifier import Notifier, Notifiers
 from orrery.ports.panels import PanelSource
 from orrery.ports.snapshots import Snapshots
 from orrery.runtime.backups import backup_finding
+from orrery.runtime.fence import current_fence
 from orrery.runtime.findings import Findings
 from orrery.runtime.health import NOTIFICATIONS, REFUSED, UNREADABLE, OwnerHealth
 from orrery.runtime.heartbeat_job import HeartbeatJob
@@ -44,7 +45,7 @@ def notifications(runtime: Runtime) -> Parts:
     overview = NotificationOverview(outbox, findings.health)
     return Parts(
         module="notifications",
-        jobs=[_delivery(outbox, quiet, runtime.need(Workers), one) for one in CHANNELS],
+        jobs=[_delivery(outbox, quiet, one) for one in CHANNELS],
         panels=[
             PanelSource("Notifications", overview.panel, 90, (NOTIFICATIONS, REFUSED, UNREADABLE)),
         ],
@@ -58,15 +59,14 @@ def notifications(runtime: Runtime) -> Parts:
     )
 
 
-def _delivery(outbox: Outbox, quiet: QuietSummary, workers: Workers, channel: Channel) -> Job:
-    name = f"deliver by {channel}"
-
+def _delivery(outbox: Outbox, quiet: QuietSummary, channel: Channel) -> Job:
     async def deliver() -> None:
         if channel == "push":
             await quiet.sum_up()
-        _ = await outbox.deliver_due(channel, since=workers.since[name])
+        fence = current_fence()
+        _ = await outbox.deliver_due(channel, since=fence.token if fence else 0)
 
-    return Job(name, timedelta(seconds=1), deliver)
+    return Job(f"deliver by {channel}", timedelta(seconds=1), deliver)
 
 
 def watch(runtime: Runtime) -> Parts:

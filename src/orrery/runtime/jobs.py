@@ -11,6 +11,7 @@ from orrery.errors import OrreryError, StoreError
 from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
+from orrery.runtime.fence import Fence, fenced
 from orrery.runtime.lease import Lease
 from orrery.runtime.tasks import to_its_end
 
@@ -51,8 +52,6 @@ class Workers:
         self._jobs = list(jobs)
         self.failing: dict[str, str] = {}
         """The jobs whose last run failed, and why."""
-        self.since: dict[str, int] = {}
-        """The store's version since which no other process has done a job, for each that this one does."""
 
     def add(self, *jobs: Job) -> None:
         """Add jobs; those that are there when `run` begins are done."""
@@ -111,10 +110,8 @@ class Workers:
         try:
             if job.everywhere:
                 _ = await job.run()
-            elif await lease.take() is not None:
-                self.since[job.name] = lease.since
-                if not await self._renewing(job, lease):
-                    log.warning("another process does the job now", job=job.name)
+            elif fence := await lease.take():
+                await self._renewing(job, lease, fence)
             _ = self.failing.pop(job.name, None)
         except OrreryError as error:
             self.failing[job.name] = str(error)
@@ -131,37 +128,37 @@ class Workers:
         self.failing[job.name] = f"unexpected {type(error).__name__}"
         log.error("job crashed", job=job.name, exc_info=error)
 
-    async def _renewing(self, job: Job, lease: Lease) -> bool:
-        """Do a job while its lease is renewed; return False when the lease was lost, and the job stopped."""
-        work, renewal = asyncio.ensure_future(job.run()), asyncio.create_task(self._renew(lease))
-        both = work, renewal
+    async def _renewing(self, job: Job, lease: Lease, fence: Fence) -> None:
+        """Do a job while its lease is renewed; it is stopped when the lease is lost."""
+        with fenced(fence):
+            work = asyncio.ensure_future(job.run())
+        both = work, asyncio.create_task(self._renew(lease, fence))
         try:
             _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            finished = work.done()
+            ended = next(one for one in both if one.done())
         finally:
             for task in both:
                 _ = task.cancel()
             _ = await asyncio.wait(both)
-        if finished:
-            _ = work.result()
-        elif not renewal.cancelled():
-            renewal.result()
-        return finished
+        if fence.lost:
+            _ = ended.cancelled() or ended.exception()
+            log.warning("another process does the job now", job=job.name)
+        else:
+            _ = ended.result()
 
-    async def _renew(self, lease: Lease) -> None:
+    async def _renew(self, lease: Lease, fence: Fence) -> None:
         """Renew a lease until it is lost. A store that fails has it renewed late: by then it may be another's."""
-        kept = self._clock.monotonic()
-        while True:
+        kept, pause = self._clock.monotonic(), LEASE / 3
+        while not fence.lost:
+            await self._clock.sleep(pause.total_seconds())
             try:
-                if await to_its_end(lease.take()) is None:
-                    return
+                fence.lost = await to_its_end(lease.take()) is not fence
                 kept, pause = self._clock.monotonic(), LEASE / 3
             except StoreError as error:
                 log.warning("lease not renewed", why=str(error))
                 pause = LEASE / 15
-                if self._clock.monotonic() - kept >= LEASE.total_seconds() / 2 - pause.total_seconds():
-                    return
-            await self._clock.sleep(pause.total_seconds())
+                left = kept + LEASE.total_seconds() / 2 - self._clock.monotonic()
+                fence.lost = left <= pause.total_seconds()
 
 
 def _is_cancelled() -> bool:

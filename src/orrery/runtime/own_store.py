@@ -1,9 +1,11 @@
 """The store as one module gets it: it knows which prefixes of keys the module's data declares."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from orrery.errors import OrreryError
-from orrery.ports.store import Store
+from orrery.ports.store import Check, Committed, Conflict, Store, Write
+from orrery.runtime.fence import current_fence
 from orrery.runtime.module import Module
 from orrery.runtime.modules import NOTIFICATIONS, RUNTIME, WATCH
 
@@ -29,8 +31,16 @@ class OwnStore:
     def __init__(self, store: Store, module: Module, marked: Marked) -> None:
         self._module = module
         self.marked = marked
-        self.get, self.scan, self.commit = store.get, store.scan, store.commit
+        self._store, self.get, self.scan = store, store.get, store.scan
         self.scrub, self.inspect, self.close = store.scrub, store.inspect, store.close
+
+    async def commit(
+        self, writes: Sequence[Write], checks: Sequence[Check] = (), *, commit_id: str | None = None
+    ) -> Committed | Conflict:
+        """Commit; in a job under its lease: when another process has taken that, raise `LeaseLost`."""
+        if fence := current_fence():
+            return await fence.commit(self._store, writes, checks, commit_id)
+        return await self._store.commit(writes, checks, commit_id=commit_id)
 
     def require(self, prefix: str) -> None:
         """Raise `NotDeclaredError` for a prefix that the module does not declare."""

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Coroutine
 from typing import Any, TypeVar
 
 from orrery.logs import log
+from orrery.runtime.fence import fenced
 
 FINISH = 5.0
 """Seconds that unfinished work gets, when the process ends, before it is cancelled."""
@@ -54,8 +55,12 @@ class Tasks:
         self._under_way: set[asyncio.Task[Any]] = set()
 
     def start(self, work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
-        """Start `work`; callers wait for it with `asyncio.shield`."""
-        task = asyncio.create_task(work)
+        """Start `work`; callers wait for it with `asyncio.shield`.
+
+        It has many callers and outlives them, so that it does not end with the lease of a job among them.
+        """
+        with fenced(None):
+            task = asyncio.create_task(work)
         self._under_way.add(task)
         task.add_done_callback(self._ended)
         return task
