@@ -53,6 +53,8 @@ class Workers:
         """The jobs whose last run failed, and why."""
         self.since: dict[str, int] = {}
         """The store's version since which no other process has done a job, for each that this one does."""
+        self.gives_way: Callable[[], bool] = lambda: False
+        """Whether this process leaves what needs a lease to others."""
 
     def add(self, *jobs: Job) -> None:
         """Add jobs; those that are there when `run` begins are done."""
@@ -111,6 +113,8 @@ class Workers:
         try:
             if job.everywhere:
                 _ = await job.run()
+            elif self.gives_way():
+                await lease.give_up()
             elif await lease.take() is not None:
                 self.since[job.name] = lease.since
                 if not await self._renewing(job, lease):
@@ -151,7 +155,7 @@ class Workers:
     async def _renew(self, lease: Lease) -> None:
         """Renew a lease until it is lost. A store that fails has it renewed late: by then it may be another's."""
         kept = self._clock.monotonic()
-        while True:
+        while not self.gives_way():
             try:
                 if await to_its_end(lease.take()) is None:
                     return
