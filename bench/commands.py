@@ -20,7 +20,7 @@ CHANGES = (
 ASK = ("checkout", "processor", "fraud clusters", "fraud lists", "live", "approvals show")
 """What asks the processor or the counter, or for one record by its id."""
 
-OTHERS = ("site", "serve", "demo", "sandbox", "init", "setup", "config", "store", "admin", "backup")
+OTHERS = ("site", "serve", "demo", "sandbox", "init", "setup", "config", "store", "nodes", "admin", "backup")
 
 SLOW = ("doctor", "privacy export", "access list --state ended", "access list --state revoked", "sales 2")
 """What reads every record, or the sales of years: not every day."""

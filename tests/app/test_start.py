@@ -44,6 +44,7 @@ SETTINGS = settings_from(
 )
 
 FEW = {
+    "node:": "one for each service of the last day",
     "outage:": "at most one for each part",
     "pending:": "paid sessions without access: those that are awaited, and for a month those that were refused",
     "preflight:": "those that the next one leads to",

@@ -290,6 +290,7 @@ ELSEWHERE = {
     "tests/live/test_monitor_state.py": ["MonitorState.checked_at"],
     "tests/runtime/test_watch.py": ["PartOutage.since", "PartOutage.well_since"],
     "tests/runtime/test_problems.py": ["Acknowledgement.until"],
+    "tests/runtime/test_nodes.py": ["Node.heard"],
     "tests/checkout/selling/test_creation_health.py": ["CreationOutage.last_failure_at"],
     "tests/checkout/site/test_watch.py": ["CheckedSite.checked_at"],
 }
@@ -328,6 +329,7 @@ TOLD = {
     *("ReportedOutage.began_at", "ReportedOutage.ended_at", "Reversal.dispute_at", "Notification.created_at"),
     *(
         "AccessGeneration.changed_at",
+        "Node.began",
         "CheckedSite.since",
         "OpenedBrowser.opened_at",
         "OpenedBrowser.used_at",

@@ -48,7 +48,7 @@ COMMANDS = {
     "cockpit": {"typer"},
     "init": CONSOLE | {"apsw"},
     "setup": SERVICES | {"stamina"},
-    **dict.fromkeys(("ack", "admin", "pause"), CONSOLE),
+    **dict.fromkeys(("ack", "admin", "nodes", "pause"), CONSOLE),
     **dict.fromkeys(("store", "cockpit store", "privacy", "cockpit privacy"), CONSOLE | {"apsw"}),
     **dict.fromkeys(("config", "doctor", "notifications", "restore"), SERVICES),
     **dict.fromkeys(("backup", "cockpit backup"), CONSOLE | {"apsw"}),

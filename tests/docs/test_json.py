@@ -32,6 +32,7 @@ WITHOUT = {
         "gateway guest resume",
         "init",
         "live test",
+        "nodes forget",
         "notifications drop",
         "notifications release",
         "notifications test",

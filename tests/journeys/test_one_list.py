@@ -69,6 +69,21 @@ site = "Site"
 """
 
 
+OF_A_MACHINE = {
+    *("access check", "admin password", "analytics key", "backup", "checkout addresses", "checkout prices"),
+    *("gateway", "job", "processor key", "product", "webhook secret"),
+}
+"""What one machine has for itself: its files, its settings, its processes."""
+
+SHARED = {
+    *("client addresses", "dispute", "e-mail to", "fraud clusters", "gateway cloud", "gateway webhook"),
+    *("live counter", "notifications", "numbers of sales", "payments and access", "practice pages of"),
+    *("refused notifications", "sales of this store", "secret", "session creation", "site", "store"),
+    *("webhooks", "what visitors get"),
+}
+"""What the store knows, whichever node looks."""
+
+
 @dataclass(frozen=True)
 class Broken:
     """A deployment with a problem of every kind, after the rounds that push them."""
@@ -201,6 +216,18 @@ async def test_every_check_finds_something(broken: Broken) -> None:
         if all(one.state != "broken" for one in await check())
     ]
     assert calm == [PlannedPauses.check.__qualname__]
+
+
+async def test_each_part_is_shared_or_of_a_machine(broken: Broken) -> None:
+    """Nodes share a store: whether they share what a part is about, too, is decided here for each."""
+    found = await broken.orrery[Findings].all()
+    assert {_kind(one.part) for one in found if one.of_machine} == OF_A_MACHINE
+    assert {_kind(one.part) for one in found if not one.of_machine} == SHARED
+
+
+def _kind(part: str) -> str:
+    """Return the name of a part without what it is about."""
+    return re.split(r":(?=du_)|: | (?=https?:|ref_|northwind/|push_token)", part)[0]
 
 
 async def test_every_view_says_the_same(broken: Broken) -> None:

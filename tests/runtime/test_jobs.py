@@ -205,6 +205,20 @@ async def test_a_long_job_keeps_its_lease() -> None:
         assert second.runs == 0
 
 
+async def test_what_gives_way_holds_no_lease() -> None:
+    """A job that is under way ends, and another process does it at once; afterwards both may take it again."""
+    shift, first, second = Shift(), Task(gate=asyncio.Event()), Task()
+    async with (
+        at_work(shift.store, shift.clock, [Job("count", timedelta(seconds=1), first.run)], "one") as workers,
+        at_work(shift.store, shift.clock, [Job("count", timedelta(seconds=1), second.run)], "two"),
+    ):
+        await shift.seconds(60)
+        assert (first.runs, second.runs) == (1, 0)
+        workers.gives_way = lambda: True
+        await shift.seconds(12)
+        assert (first.runs, first.ended, second.runs > 0) == (1, 0, True)
+
+
 async def test_a_renewal_that_fails_is_tried_again() -> None:
     """One failing store call during a long job costs it neither its lease nor its end."""
     shift, slow, second = Shift(), Task(gate=asyncio.Event()), Task()

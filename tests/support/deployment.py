@@ -34,6 +34,7 @@ _SETTINGS = """\
 mode = {mode}
 
 [server]
+{node}
 port = {public}
 private_port = {private}
 trusted_proxies = ["127.0.0.1"]
@@ -204,12 +205,13 @@ class Deployment:
             (secrets / name).write_text(f"{value}\n", encoding="utf-8")
         self.config.write_text(self._settings(*self.ports[:2]), encoding="utf-8")
 
-    def _settings(self, public: int, private: int) -> str:
+    def _settings(self, public: int, private: int, node: str = "", more: str = "") -> str:
         _, _, sandbox, smtp = self.ports
         products = [*(Product(f"cert-{number}") for number in range(1, self.plain + 1)), *self.products]
         return _SETTINGS.format(
             mode=json.dumps(self.mode),
-            more=self.more,
+            node=node and f'node = "{node}"',
+            more=f"{self.more}\n{more}",
             more_store=self.more_store,
             public=public,
             private=private,
@@ -264,12 +266,16 @@ class Deployment:
         """Start the service without waiting for it."""
         return self._start("serve", "--config", str(self.config))
 
-    def launch_another_service(self) -> tuple[Program, str]:
-        """Start a second service over the same store; return it and its public address, without waiting for it."""
+    def launch_another_service(self, node: str = "", *, more: str = "", ahead: str = "") -> tuple[Program, str]:
+        """Start a second service over the same store; return it and its public address, without waiting for it.
+
+        `more` are further sections of its settings; its machine's clock is `ahead`, such as by `+1h`.
+        """
         public, private = free_ports(2)
-        config = self.config.with_name(f"orrery-{public}.toml")
-        config.write_text(self._settings(public, private), encoding="utf-8")
-        return self._start("serve", "--config", str(config)), f"http://127.0.0.1:{public}"
+        node = node or f"node-{public}"
+        config = self.config.with_name(f"orrery-{node}.toml")
+        config.write_text(self._settings(public, private, node, more), encoding="utf-8")
+        return self._start("serve", "--config", str(config), ahead=ahead), f"http://127.0.0.1:{public}"
 
     def await_answer(self, program: Program, base_url: str) -> None:
         """Wait until a service takes requests."""
@@ -327,8 +333,8 @@ class Deployment:
         for program in self._programs:
             program.clear_away()
 
-    def _start(self, *words: str) -> Program:
-        program = Program(words, self.folder / f"{words[0]}.log")
+    def _start(self, *words: str, ahead: str = "") -> Program:
+        program = Program(words, self.folder / f"{words[0]}.log", ahead=ahead)
         self._programs.append(program)
         return program
 

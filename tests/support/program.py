@@ -25,16 +25,24 @@ MOST_PRINTED = 1 << 24
 class Program:
     """`orrery <arguments>`: it leads a process group of its own, so that what it leaves behind is seen.
 
-    What it prints is added to the file `output`. It is forked, or starts a new interpreter as a person's does.
+    What it prints is added to the file `output`. It is forked, or starts a new interpreter as a person's does; so
+    does one whose machine's clock is `ahead`, such as by `+1h`.
     """
 
-    def __init__(self, arguments: Sequence[str], output: Path, forked: bool = True) -> None:  # noqa: FBT001, FBT002  its name says it
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        output: Path,
+        forked: bool = True,  # noqa: FBT001, FBT002  its name says it
+        ahead: str = "",
+    ) -> None:
         self.output = output
         with output.open("ab") as log:
-            if forked:
+            if forked and not ahead:
                 self.process = Forked(arguments, 0, log.fileno(), log.fileno())
             else:
-                command = [sys.executable, "-m", "orrery", *arguments]
+                clock = ["faketime", "-f", ahead] if ahead else []
+                command = [*clock, sys.executable, "-m", "orrery", *arguments]
                 self.process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)  # noqa: S603  our own command
 
     def require_alive(self) -> None:

@@ -10,6 +10,7 @@ from orrery.adapters.unavailable_store import UnavailableStore
 from orrery.app.adapters import Adapters
 from orrery.app.deployment import Orrery
 from orrery.app.modules import MODULES
+from orrery.app.node_identity import node_identity
 from orrery.app.settings.former_names import WRITE_NEW, why_outdated
 from orrery.app.settings.reader import Secrets, Settings
 from orrery.app.settings.secret_observation import HeldSecretFiles
@@ -24,6 +25,7 @@ from orrery.ports.store import Store
 from orrery.runtime.index_key import index_key, stored_key
 from orrery.runtime.jobs import Workers
 from orrery.runtime.module import Module, load, target_of
+from orrery.runtime.nodes import NodeIdentity
 from orrery.runtime.parts import Parts, refuse_duplicates
 from orrery.runtime.personal_entries import with_marked
 from orrery.runtime.privacy import Privacy
@@ -119,7 +121,9 @@ def _outdated_names(adapters: Adapters) -> list[Parts]:
     why = why_outdated(*adapters.settings.outdated, *adapters.secrets.outdated)
 
     async def check() -> list[Finding]:
-        return [Finding("outdated settings", "ok", why, WRITE_NEW, essential=False, of_settings=True)]
+        return [
+            Finding("outdated settings", "ok", why, WRITE_NEW, essential=False, of_settings=True, of_machine=True)
+        ]
 
     return [Parts(module="settings", checks=[check])] if why else []
 
@@ -149,6 +153,8 @@ def composed(
         SecretValues: adapters.secrets,
         ObservedSecrets: HeldSecretFiles(adapters.settings, adapters.secrets),
     }
+    if adapters.settings.role == "site":
+        given[NodeIdentity] = node_identity(adapters, key, ground.holder)
     offers = {target_of(kind): one for kind, one in given.items()}
     built = dict[str, Parts]()
     for module in in_order(chosen, set(offers)):

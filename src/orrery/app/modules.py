@@ -1,7 +1,7 @@
 """Every module there is: a domain that is added is one more line here."""
 
 from orrery.runtime.module import Command, Module, load
-from orrery.runtime.modules import BACKUPS, NOTIFICATIONS, RUNTIME, WATCH
+from orrery.runtime.modules import BACKUPS, NODES, NOTIFICATIONS, RUNTIME, WATCH
 
 START = Module(
     "start",
@@ -46,6 +46,12 @@ OWNER = Module(
             "orrery.app.cli.pause:command",
             whole=True,
         ),
+        Command(
+            "nodes",
+            "List the services that share the store; forget one that was retired.",
+            "orrery.app.cli.nodes:group",
+            whole=True,
+        ),
         Command("admin", "Make the hash of the owner's password.", "orrery.app.cli.admin:group"),
         Command(
             "notifications",
@@ -85,6 +91,7 @@ MODULES = (
     _in("cockpit"),
     _in("tenants"),
     _in("scanner"),
+    NODES,
     NOTIFICATIONS,
     WATCH,
     _in("approvals"),

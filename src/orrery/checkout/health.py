@@ -39,7 +39,7 @@ class CheckoutHealth:
         """Return the findings of the checks that need no network."""
         if not self.catalogue:
             todo = "Add `[[checkout.products]]` to the settings, if you sell."
-            return [Finding("checkout", "off", "No product is configured.", todo, essential=True)]
+            return [Finding("checkout", "off", "No product is configured.", todo, essential=True, of_machine=True)]
         return [
             *self._shared_codes(),
             *(self._sellers() if self.plan.livemode else []),
@@ -62,6 +62,7 @@ class CheckoutHealth:
                 f"{code} is sold by {' and '.join(self.catalogue.vendors_of(code))}.",
                 todo,
                 of_settings=True,
+                of_machine=True,
                 essential=True,
             )
             for code in self.catalogue.shared_codes()
@@ -74,7 +75,7 @@ class CheckoutHealth:
         named = Counter(series for series, _ in {(one.number_series, one.seller) for one in sellers} if series)
         found += [(f"{one} numbers the sales of two sellers.", _SEPARATE) for one, of in named.items() if of > 1]
         return [
-            Finding("seller", "broken", why, todo, essential=False, of_settings=True, severity=3)
+            Finding("seller", "broken", why, todo, essential=False, of_settings=True, of_machine=True, severity=3)
             for why, todo in found[:1]
         ]
 

@@ -29,10 +29,16 @@ class Metrics:
             "orrery_http_request_seconds", "Time to answer, by route.", ("route",), registry=self._registry
         )
         self.notifications = Gauge(
-            "orrery_notifications", "Notifications that are not delivered.", ("state",), registry=self._registry
+            "orrery_notifications",
+            "Notifications that are not delivered; the same at each node.",
+            ("state",),
+            registry=self._registry,
         )
         self.problems = Gauge(
-            "orrery_problems", "Problems of the last health round.", ("severity",), registry=self._registry
+            "orrery_problems",
+            "Problems of the last health round; the same at each node.",
+            ("severity",),
+            registry=self._registry,
         )
 
     def watch(self, name: str, description: str, label: str, counts: Mapping[str, int]) -> None:

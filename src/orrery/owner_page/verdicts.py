@@ -25,7 +25,7 @@ def _judged(source: PanelSource, problems: Listed) -> PanelSource:
         found = await source.panel()
         if found is None:
             return None
-        own = [one for one in problems() if one.is_open and _is_of(one.key, source.parts)]
+        own = [one for one in problems() if one.is_open and _is_of(one.finding.plain, source.parts)]
         calm: Tone = "good" if found.tone == "good" else "plain"
         # The list counts them.
         return replace(found, tone=_tone(own) or calm, count=0)

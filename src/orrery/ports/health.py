@@ -18,6 +18,8 @@ URGENT: Final = 5
 
 ACT_TODAY: Final = 4
 
+_ON = " on "
+
 _COMMAND = re.compile(r"`(orrery [^`]+)`")
 
 
@@ -57,7 +59,8 @@ class Finding:
     as the ids of sessions, where that is more than one: a new one is a change, and is pushed. What has a `concern`
     is about one payment: its push is separate, and there is no push about its end.
     `of_settings`: it follows from the settings and the secrets: the service logs it at its start, and
-    `orrery config check` shows it before.
+    `orrery config check` shows it before. `of_machine`: it is about the machine or the process that checks, and
+    not about what the nodes share. `node` is the node that such a finding is about.
     """
 
     part: str
@@ -72,6 +75,22 @@ class Finding:
     items: tuple[str, ...] = ()
     concern: Concern | None = None
     of_settings: bool = False
+    of_machine: bool = False
+    node: str = ""
+
+    def on(self, node: str, *, several: bool) -> "Finding":
+        """Return the same about a node; where several are known, the part has its name."""
+        return replace(self, part=f"{self.part}{_ON}{node}" if several else self.part, node=node)
+
+    @property
+    def plain(self) -> str:
+        """The part without the name of its node."""
+        return self.part.removesuffix(f"{_ON}{self.node}") if self.node else self.part
+
+    @property
+    def otherwise(self) -> str:
+        """The part as it was called while fewer nodes, or more, were known."""
+        return self.plain if self.plain != self.part else f"{self.part}{_ON}{self.node}"
 
     @property
     def priority(self) -> Severity:
@@ -197,7 +216,9 @@ def of_secret(
 ) -> Finding:
     """Return whether a part has its secret; `what` goes into the file."""
     if present:
-        return Finding(part, "ok", essential=essential)
+        return Finding(part, "ok", essential=essential, of_machine=True)
     todo = f"Put {what} into the secret file {name}, and restart. `orrery secrets check` looks at it."
     cause = secret_part(name)
-    return Finding(part, "broken", why, todo, cause=cause, of_settings=of_settings, essential=essential)
+    return Finding(
+        part, "broken", why, todo, cause=cause, of_settings=of_settings, essential=essential, of_machine=True
+    )

@@ -134,7 +134,8 @@ class Inspection:
 
     `free` is the room that is left for it in bytes, or None where nothing limits it. `failed` counts the commits
     of this process that ended in a `StoreError`. `summary` describes a database, and what cannot be
-    seen of it.
+    seen of it. `ahead` is how far this machine's clock is, for certain, before that of the storage, or below zero
+    behind it: a slow answer leaves it open.
     """
 
     last_version: int
@@ -142,6 +143,7 @@ class Inspection:
     failed: int
     risks: tuple[StoreRisk, ...] = ()
     summary: str = ""
+    ahead: timedelta = timedelta(0)
 
 
 class Store(Protocol):

@@ -16,16 +16,12 @@ def backup_finding(newest: datetime | None, now: datetime, *, configured: bool) 
     """Return the state of the backups, which are not essential: buyers do not wait for them."""
     if not configured:
         todo = "Set [backup] directory, and enable orrery-backup.timer."
-        return Finding(PART, "off", "No folder for snapshots is configured.", todo, essential=False)
+        why = "No folder for snapshots is configured."
+        return Finding(PART, "off", why, todo, essential=False, of_machine=True)
     if newest is None:
-        return Finding(
-            PART,
-            "broken",
-            "There is no snapshot in [backup] directory, or it cannot be read.",
-            _TODO,
-            essential=False,
-        )
-    made = f"The newest snapshot is of {newest:%Y-%m-%d %H:%M} UTC"
+        why = "There is no snapshot in [backup] directory, or it cannot be read."
+        return Finding(PART, "broken", why, _TODO, essential=False, of_machine=True)
+    made = f"The newest snapshot is of {newest:%Y-%m-%d %H:%M} UTC."
     if abs(now - newest) > LATE:  # one from the future does not count, either
-        return Finding(PART, "broken", f"{made}.", _TODO, essential=False)
-    return Finding(PART, "ok", f"{made}.", essential=False)
+        return Finding(PART, "broken", made, _TODO, essential=False, of_machine=True)
+    return Finding(PART, "ok", made, essential=False, of_machine=True)

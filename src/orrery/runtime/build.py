@@ -15,6 +15,9 @@ from orrery.runtime.findings import Findings
 from orrery.runtime.health import NOTIFICATIONS, REFUSED, UNREADABLE, OwnerHealth
 from orrery.runtime.heartbeat_job import HeartbeatJob
 from orrery.runtime.jobs import Job, Workers
+from orrery.runtime.node_findings import CLOCK, NODES, named
+from orrery.runtime.nodes import EVERY as PULSE_EVERY
+from orrery.runtime.nodes import NodeIdentity, Nodes
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.outbox_lanes import CHANNELS, Channel
 from orrery.runtime.outbox_privacy import notifications_source
@@ -41,11 +44,17 @@ def notifications(runtime: Runtime) -> Parts:
     hours = runtime.section(PushSettings).quiet_hours
     outbox, quiet = Outbox(store, clock, notifiers, hours), QuietSummary(store, clock, hours)
     probe = StoreProbe(store, clock, runtime.section(StoreSettings).least_free_mib * MIB)
-    findings = Findings(OwnerHealth(probe, outbox, runtime.need(Workers).failing, notifiers), references)
+    workers, nodes = runtime.need(Workers), runtime.need(Nodes)
+    workers.gives_way = nodes.gives_way
+    findings = Findings(OwnerHealth(probe, outbox, workers.failing, notifiers), references, nodes)
     overview = NotificationOverview(outbox, findings.health)
     return Parts(
         module="notifications",
+<<<<<<< HEAD
         jobs=[_delivery(outbox, quiet, one) for one in CHANNELS],
+=======
+        jobs=[_delivery(outbox, quiet, workers, one) for one in CHANNELS],
+>>>>>>> 40eacb344770bea5a0027ccaa0db82288905fe23
         panels=[
             PanelSource("Notifications", overview.panel, 90, (NOTIFICATIONS, REFUSED, UNREADABLE)),
         ],
@@ -59,7 +68,20 @@ def notifications(runtime: Runtime) -> Parts:
     )
 
 
+<<<<<<< HEAD
 def _delivery(outbox: Outbox, quiet: QuietSummary, channel: Channel) -> Job:
+=======
+def nodes(runtime: Runtime) -> Parts:
+    """Return what is known of the nodes."""
+    known = Nodes(runtime.store, runtime.clock, runtime.need(NodeIdentity))
+    parts = (NODES, f"{NODES}: ", "node ", CLOCK)
+    return Parts(module="nodes", panels=[PanelSource("Nodes", known.panel, 45, parts)], offers={Nodes: known})
+
+
+def _delivery(outbox: Outbox, quiet: QuietSummary, workers: Workers, channel: Channel) -> Job:
+    name = f"deliver by {channel}"
+
+>>>>>>> 40eacb344770bea5a0027ccaa0db82288905fe23
     async def deliver() -> None:
         if channel == "push":
             await quiet.sum_up()
@@ -72,15 +94,21 @@ def _delivery(outbox: Outbox, quiet: QuietSummary, channel: Channel) -> Job:
 def watch(runtime: Runtime) -> Parts:
     """Return the health round with its pushes, and the heartbeat if one is configured."""
     push = runtime.port(Notifiers).by_channel.get("push")
-    readiness = runtime.need(Readiness)
+    readiness, nodes = runtime.need(Readiness), runtime.need(Nodes)
 
     async def checked() -> Sequence[Finding]:
-        return await problems.note_round(await readiness.run_round())
+        return await problems.note_round(named(await readiness.run_round(), nodes))
 
-    outages = OutageWatch(runtime.store, runtime.clock, checked, push)
+    async def pulse() -> None:
+        await nodes.pulse(readiness.last())
+
+    outages = OutageWatch(runtime.store, runtime.clock, checked, push, nodes.presence)
     problems = Problems(runtime.store, runtime.clock, runtime.need(Findings).all, outages.of_store)
     # Each process checks its own failing jobs.
-    jobs = [Job(OutageWatch.JOB, EVERY, outages.notify, everywhere=True)]
+    jobs = [
+        Job(OutageWatch.JOB, EVERY, outages.notify, everywhere=True),
+        Job(Nodes.JOB, PULSE_EVERY, pulse, everywhere=True),
+    ]
     if runtime.section(HeartbeatSettings).url:
         failing, stuck = runtime.need(Workers).failing, runtime.need(Outbox).stuck
         beat = HeartbeatJob(runtime.port(Heartbeat), failing, stuck)

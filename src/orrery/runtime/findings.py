@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from orrery.ports.health import Finding
 from orrery.runtime.health import OwnerHealth
+from orrery.runtime.node_findings import named, of_clock, of_nodes, of_store
+from orrery.runtime.nodes import Nodes
 from orrery.runtime.parts import Parts
 from orrery.runtime.references import References
 
@@ -18,16 +20,17 @@ class Findings:
 
     health: OwnerHealth
     references: References
+    nodes: Nodes
     modules: list[Parts] = field(default_factory=list[Parts])
 
     async def all(self) -> Sequence[Finding]:
         """Return every finding; examines the store first."""
-        await self.health.examine()
-        found = await self.health.local()
+        await self.nodes.look(await self.health.examine())
+        found = [*of_store(await self.health.local(), self.nodes), *of_clock(self.nodes.ahead)]
         found += [one for parts in self.modules for check in parts.checks for one in await check()]
         # A job's error may name a record, and with it a session.
         within = self.references.within
-        return [
+        found = [
             replace(
                 one,
                 part=within(one.part),
@@ -37,3 +40,4 @@ class Findings:
             )
             for one in found
         ]
+        return [*named(found, self.nodes), *of_nodes(self.nodes)]

@@ -1,6 +1,7 @@
 """How the store, the notifications and the workers are."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 
 from orrery.errors import OrreryError, StoreError, StoreUnavailable
 from orrery.ports.health import Finding
@@ -30,9 +31,10 @@ class OwnerHealth:
         self._failing = failing
         self._notifiers = notifiers
 
-    async def examine(self) -> None:
-        """Examine the store, for `local` to report."""
+    async def examine(self) -> timedelta:
+        """Examine the store, for `local` to report; return how far this machine's clock is before its clock."""
         await self._probe.examine()
+        return self._probe.ahead
 
     async def local(self) -> list[Finding]:
         """Return the findings of the checks that need no network."""
@@ -94,7 +96,7 @@ class OwnerHealth:
             part = f"job: {name}"
             cause = first.setdefault(why, part)
             cause = "" if cause == part else cause
-            found.append(Finding(part, "broken", why, todo, essential=False, cause=cause))
+            found.append(Finding(part, "broken", why, todo, essential=False, cause=cause, of_machine=True))
         return found
 
     async def _reach(self, channel: Channel) -> Finding:

@@ -52,6 +52,13 @@ class Workers:
         self._jobs = list(jobs)
         self.failing: dict[str, str] = {}
         """The jobs whose last run failed, and why."""
+<<<<<<< HEAD
+=======
+        self.since: dict[str, int] = {}
+        """The store's version since which no other process has done a job, for each that this one does."""
+        self.gives_way: Callable[[], bool] = lambda: False
+        """Whether this process leaves what needs a lease to others."""
+>>>>>>> 40eacb344770bea5a0027ccaa0db82288905fe23
 
     def add(self, *jobs: Job) -> None:
         """Add jobs; those that are there when `run` begins are done."""
@@ -110,8 +117,17 @@ class Workers:
         try:
             if job.everywhere:
                 _ = await job.run()
+<<<<<<< HEAD
             elif fence := await lease.take():
                 await self._renewing(job, lease, fence)
+=======
+            elif self.gives_way():
+                await lease.give_up()
+            elif await lease.take() is not None:
+                self.since[job.name] = lease.since
+                if not await self._renewing(job, lease):
+                    log.warning("another process does the job now", job=job.name)
+>>>>>>> 40eacb344770bea5a0027ccaa0db82288905fe23
             _ = self.failing.pop(job.name, None)
         except OrreryError as error:
             self.failing[job.name] = str(error)
@@ -148,9 +164,14 @@ class Workers:
 
     async def _renew(self, lease: Lease, fence: Fence) -> None:
         """Renew a lease until it is lost. A store that fails has it renewed late: by then it may be another's."""
+<<<<<<< HEAD
         kept, pause = self._clock.monotonic(), LEASE / 3
         while not fence.lost:
             await self._clock.sleep(pause.total_seconds())
+=======
+        kept = self._clock.monotonic()
+        while not self.gives_way():
+>>>>>>> 40eacb344770bea5a0027ccaa0db82288905fe23
             try:
                 fence.lost = await to_its_end(lease.take()) is not fence
                 kept, pause = self._clock.monotonic(), LEASE / 3

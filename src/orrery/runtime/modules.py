@@ -23,6 +23,14 @@ RUNTIME = Module(
     prefixes=("index-key", "lease:", "record-erased:", "restored-at", "written"),
 )
 
+NODES = Module(
+    "nodes",
+    needs=("orrery.runtime.nodes:NodeIdentity",),
+    provides=("orrery.runtime.nodes:Nodes",),
+    prefixes=("node:",),
+    build="orrery.runtime.build:nodes",
+)
+
 NOTIFICATIONS = Module(
     "notifications",
     sections=(
@@ -35,7 +43,11 @@ NOTIFICATIONS = Module(
     ),
     reads=("orrery.runtime.settings:StoreSettings",),
     ports=("orrery.ports.notifier:Notifiers", "orrery.ports.domain_records:DomainRecords"),
-    needs=("orrery.runtime.jobs:Workers", "orrery.runtime.references:References"),
+    needs=(
+        "orrery.runtime.jobs:Workers",
+        "orrery.runtime.references:References",
+        "orrery.runtime.nodes:Nodes",
+    ),
     provides=(
         "orrery.runtime.outbox:Outbox",
         "orrery.runtime.findings:Findings",
@@ -54,6 +66,7 @@ WATCH = Module(
         "orrery.runtime.findings:Findings",
         "orrery.runtime.outbox:Outbox",
         "orrery.runtime.readiness:Readiness",
+        "orrery.runtime.nodes:Nodes",
     ),
     provides=(
         "orrery.runtime.problems:Problems",

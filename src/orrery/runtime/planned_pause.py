@@ -23,7 +23,7 @@ TITLE = "Planned pause"
 LONGEST = timedelta(hours=12)
 """How long one may last."""
 
-EXPLAINS = ("backup", "database", "disk", "gateway", "job: ", "live counter", "notifications")
+EXPLAINS = ("backup", "database", "disk", "gateway", "job: ", "live counter", "node ", "notifications")
 """The beginnings of the names of the parts that maintenance breaks: machines, services, and what runs late."""
 
 _END = "`orrery pause --end` ends it."

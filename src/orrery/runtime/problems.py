@@ -58,6 +58,7 @@ class PartOutage(Record):
     `told_at` is when it was pushed first, `urgent` whether urgently, `items` what the last push was about.
     `cause` is the part whose outage this one follows from; until that outage is over, this one causes no push.
     `concerns_one`: it is about one payment, whose own story has an end, so that no push tells of this one's.
+    `node` is the node whose machine it is about.
     """
 
     part: Code
@@ -69,6 +70,7 @@ class PartOutage(Record):
     cause: Code = ""
     well_since: AwareDatetime | None = None
     acknowledged: Acknowledgement | None = None
+    node: Code = ""
 
     def aside(self, finding: Finding, now: datetime) -> Acknowledgement | None:
         """Return the acknowledgement, while it holds for what the check finds."""
@@ -117,6 +119,7 @@ class Problems:
         memory = self._of_store()
         known = {**self._known, **({memory.part: memory} if memory else {})}
         broken = {one.part: one for one in findings if one.state == "broken"}
+        known |= {part: known[before] for part, before in renamed(broken.values(), known).items()}
         causes = explaining(broken, known, self._clock.now())
         found = [self._problem(one, known, causes) for one in broken.values()]
         return sorted(found, key=lambda one: (one.acknowledged, bool(one.cause), -one.severity))
@@ -197,6 +200,14 @@ def aside_of(finding: Finding, known: Mapping[str, PartOutage], now: datetime) -
     """Return the acknowledgement that holds for a finding, by what is stored of the parts."""
     outage = known.get(finding.part)
     return outage.aside(finding, now) if outage else None
+
+
+def renamed(broken: Iterable[Finding], known: Mapping[str, PartOutage]) -> dict[str, str]:
+    """Return the parts that are known by the name that they had while fewer nodes, or more, were known."""
+    new = [one for one in broken if one.node and one.part not in known and one.otherwise in known]
+    # A release of before noted no node: what it knew of several machines becomes that of the first.
+    first = {one.otherwise: one.part for one in reversed(new) if known[one.otherwise].node in ("", one.node)}
+    return {part: before for before, part in first.items()}
 
 
 def explaining(broken: Mapping[str, Finding], known: Mapping[str, PartOutage], now: datetime) -> dict[str, int]:

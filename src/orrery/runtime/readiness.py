@@ -64,4 +64,7 @@ class Readiness:
 
 
 def _with_failure(found: Sequence[Finding], why: str) -> Sequence[Finding]:
-    return [*(one for one in found if one.part != PART), Finding(PART, "broken", why, _TODO, essential=True)]
+    return [
+        *(one for one in found if one.part != PART),
+        Finding(PART, "broken", why, _TODO, essential=True, of_machine=True),
+    ]

@@ -15,6 +15,8 @@ from orrery.syntax.base_url import THIS_MACHINE
 class ServerSettings(Section):
     """Where the service listens. The private listener must not be reachable from outside (decision 42)."""
 
+    node: str | None = Field(None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
+    """The name of this service among those that share the store; without one, the name of the machine."""
     host: str = "127.0.0.1"
     port: int = Field(8080, ge=0, le=65535)
     private_host: str = "127.0.0.1"

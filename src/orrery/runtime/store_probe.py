@@ -32,7 +32,10 @@ _PROBE = "written"
 
 
 class StoreProbe:
-    """Examines the store. `unusable` is why it fails, or empty; `last_failure` is kept when it works again."""
+    """Examines the store. `unusable` is why it fails, or empty; `last_failure` is kept when it works again.
+
+    `ahead` is how far this machine's clock is before that of the store.
+    """
 
     def __init__(self, store: Store, clock: Clock, least_free: int = 0) -> None:
         """`least_free` is the room in bytes below which `disk` is broken."""
@@ -41,6 +44,7 @@ class StoreProbe:
         self._has_key = False
         self._risks: tuple[StoreRisk, ...] = ()
         self._summary = ""
+        self.ahead = timedelta(0)
         self._failed: int = 0
         self._tried = float("-inf")
         self.unusable = self.last_failure = ""
@@ -53,6 +57,7 @@ class StoreProbe:
         try:
             found = await self._store.inspect()
             self._free, self._risks, self._summary = found.free, found.risks, found.summary
+            self.ahead = found.ahead
             old = self._clock.monotonic() - self._tried >= EVERY.total_seconds()
             if old or found.failed != self._failed:
                 # Noise, because a disk that compresses would find room for anything else.
@@ -98,7 +103,7 @@ class StoreProbe:
             f"and [store] least_free_mib is {self._least_free // MIB}."
         )
         todo = "Make room: a full disk stops every sale. `orrery doctor` looks again."
-        return [Finding(DISK, "broken", why, todo, essential=False, cause=STORE)]
+        return [Finding(DISK, "broken", why, todo, essential=False, cause=STORE, of_machine=True)]
 
 
 def broken_store(why: str, todo: str) -> Finding:

@@ -23,8 +23,9 @@ from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Pri
 from orrery.ports.store import Absent, Check, Conflict, Delete, Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, commit, compare_and_set, sortable, write
+from orrery.runtime.nodes import Presence
 from orrery.runtime.planned_pause import Pause, PlannedPauses
-from orrery.runtime.problems import OUTAGE, PartOutage, cause_of, explaining, outages_of
+from orrery.runtime.problems import OUTAGE, PartOutage, cause_of, explaining, outages_of, renamed
 from orrery.runtime.store_probe import STORE
 
 EVERY = timedelta(seconds=10)
@@ -60,7 +61,13 @@ def broken(
     """Return the outage of a part that is broken; `causes` are the parts that may explain it, as `explaining`."""
     outage = outage or PartOutage(part=finding.part, since=look.at)
     cause = cause_of(finding, (finding.cause, outage.cause), causes)
-    outage = outage.change(cause=cause, acknowledged=outage.aside(finding, look.at), well_since=None)
+    outage = outage.change(
+        part=finding.part,
+        node=finding.node,
+        cause=cause,
+        acknowledged=outage.aside(finding, look.at),
+        well_since=None,
+    )
     is_due = finding.settled or _lasts(outage.since, PUSHED_AFTER, look.at)
     is_planned = look.pause is not None and look.pause.explains(finding, outage.since)
     if not is_due or cause or finding.early or outage.acknowledged or is_planned:
@@ -164,8 +171,10 @@ class OutageWatch:
         clock: Clock,
         findings: Callable[[], Awaitable[Sequence[Finding]]],
         push: Notifier | None = None,
+        presence: Callable[[str], Presence] = lambda _: "here",
     ) -> None:
-        """`push` is the push service, for what needs no store."""
+        """`push` is the push service, for what needs no store; `presence` knows the nodes."""
+        self._presence = presence
         self._store = store
         self._of_store = StoreOutage(push)
         self._clock = clock
@@ -217,6 +226,8 @@ class OutageWatch:
             except RecordUnreadable as error:
                 log.warning("the owner is not notified of this part", part=part, why=str(error))
                 _ = bad.pop(part, None)
+        formerly = renamed(bad.values(), {part: one for part, (one, _) in known.items() if one})
+        known |= {part: known.pop(before) for part, before in formerly.items()}
         stored = {part: one for part, (one, _) in known.items() if one}
         # Until its outage is over: a part that follows from it may take longer to work again.
         over = {part: URGENT if one.urgent else ACT_TODAY for part, one in stored.items() if one.told_at}
@@ -229,14 +240,31 @@ class OutageWatch:
             if finding and part == STORE:
                 continue  # only memory holds it
             before, unchanged = known.get(part, (None, Absent(self._outages.key(part))))
+            after: PartOutage | None = None
             if finding:
                 after = broken(before, finding, look, causes)
-            else:
-                after = before and well(before, by_part.get(part), look)
+            elif before:
+                before, after = self._not_broken(before, by_part.get(part), look)
             if after != before:
                 write = self._outages.put(after, part) if after else Delete(self._outages.key(part))
-                changes.append(_Change(part, before, after, Changes([write], [unchanged])))
+                kept = Changes([write], [unchanged]) + self._as_of_now(part, formerly.get(part))
+                changes.append(_Change(part, before, after, kept))
         return changes
+
+    def _not_broken(
+        self, outage: PartOutage, finding: Finding | None, look: CheckTime
+    ) -> tuple[PartOutage, PartOutage | None]:
+        """Return an outage before and after; that of a node that was forgotten ends without a push."""
+        presence = self._presence(outage.node) if outage.node else "here"
+        if presence == "gone":
+            return outage.change(told_at=None), None
+        return outage, outage if presence == "away" else well(outage, finding, look)
+
+    def _as_of_now(self, part: str, before: str | None) -> Changes:
+        """Return what takes the place of an outage that was kept under another name of its part."""
+        if before is None:
+            return Changes()
+        return Changes([Delete(self._outages.key(before))], [Absent(self._outages.key(part))])
 
 
 def at_once(store: Store, clock: Clock, finding: Finding) -> Changes:

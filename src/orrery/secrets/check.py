@@ -22,7 +22,7 @@ from orrery.runtime.due import is_ahead
 from orrery.runtime.restored import last_restore
 from orrery.runtime.secret import Form, SecretUse
 from orrery.secrets.alerts import SecretEvent, describe, loss, pushes
-from orrery.secrets.baseline import ANNOUNCED_FOR, Announcement, Baseline, CheckContext, Trouble, compare
+from orrery.secrets.baseline import ANNOUNCED_FOR, Alarm, Announcement, Baseline, CheckContext, compare
 from orrery.secrets.fingerprints import DIRECTORY, Fingerprinting, SecretObservation, SecretObservations
 
 BASELINE = "secret:"
@@ -137,14 +137,13 @@ class SecretsCheck:
         """Return a finding for each secret with an alarm, or one for all; an empty list when the store fails."""
         try:
             baselines = await self.baselines()
-            troubles: dict[str, Trouble] = {
-                one.name: alarm.trouble for one in baselines.values() if (alarm := one.worst())
-            }
-            restored = await self._after_restore(baselines.values()) if "changed" in troubles.values() else ""
+            alarms = {one.name: alarm for one in baselines.values() if (alarm := one.worst())}
+            is_changed = any(one.trouble == "changed" for one in alarms.values())
+            restored = await self._after_restore(baselines.values()) if is_changed else ""
         except StoreError:
             return []
-        if troubles:
-            return [self._finding(name, trouble, restored) for name, trouble in troubles.items()]
+        if alarms:
+            return [self._finding(name, alarm, restored) for name, alarm in alarms.items()]
         known = sum(one.fingerprint is not None for name, one in baselines.items() if name != DIRECTORY)
         why = f"{known} are as they were." if baselines else "The service has not looked at them yet."
         return [Finding("secrets", "ok" if baselines else "off", why, essential=False)]
@@ -211,9 +210,11 @@ class SecretsCheck:
     def _holds(self, name: str) -> bool:
         return self.held.fingerprints.get(name) is not None
 
-    def _finding(self, name: str, trouble: Trouble, restored: str) -> Finding:
+    def _finding(self, name: str, alarm: Alarm, restored: str) -> Finding:
+        trouble = alarm.trouble
         (why, todo), use, held = describe(trouble, name), self.uses.get(name), self._holds(name)
-        remarks = (why, loss(trouble, use, held=held), restored if trouble == "changed" else "")
+        elsewhere = f"Seen by {alarm.observer}." if alarm.observer != self.held.observer else ""
+        remarks = (why, elsewhere, loss(trouble, use, held=held), restored if trouble == "changed" else "")
         return Finding(
             "secrets directory" if name == DIRECTORY else secret_part(name),
             "broken",

@@ -71,7 +71,7 @@ def test_a_wrong_value_is_answered_with_what_it_takes(name: str, command: Any, w
         ("access revoke ref_x", "Missing option '--reason' / '-r'. Type `orrery access revoke --help`."),
         ("access list more", "Got unexpected extra argument(s) (more). Type `orrery access list --help`."),
         ("restore no.db", "File 'no.db' does not exist. Type `orrery restore --help`."),
-        ("nope", "No such command 'nope'. Type `orrery --help`."),
+        ("quux", "No such command 'quux'. Type `orrery --help`."),
     ],
 )
 def test_a_wrong_call_is_one_sentence(typed: str, sentence: str) -> None:

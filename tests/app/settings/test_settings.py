@@ -155,6 +155,7 @@ TAKES_ANY_TEXT = {
     "approvals.signing_key",
     "store.path",
     "server.host",
+    "server.node",
     "server.private_host",
     "secrets.directory",
     "checkout.api_version",

@@ -1,16 +1,13 @@
-"""What in a database could lose commits that were acknowledged, stop them, or take leases from their holders."""
+"""What in a database could lose commits that were acknowledged, or stop them; and how far its clock is."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from orrery.ports.store import StoreRisk
 
 _SECOND: Final = 1_000_000
-MOST_APART: Final = 2 * _SECOND
-"""Microseconds by which the clocks of a node and of the database may differ: a lease is judged by the node's."""
-
 MOST_BEHIND: Final = 64 << 20
 """Bytes of log that may wait for a standby: some seconds of its work, which a failover would take longer by."""
 
@@ -69,7 +66,7 @@ def risks(setup: Setup, now: int) -> Iterator[StoreRisk]:
     """Yield each risk, the worst first; `now` is this machine's time in microseconds since 1970."""
     yield from _of_losses(setup)
     yield from _of_replication(setup)
-    yield from _of_clocks(setup, now)
+    yield from _of_release(setup, now)
     yield from _of_room(setup)
 
 
@@ -107,14 +104,15 @@ def _of_replication(setup: Setup) -> Iterator[StoreRisk]:
         )
 
 
-def _of_clocks(setup: Setup, now: int) -> Iterator[StoreRisk]:
-    apart = abs(setup.now - now)
-    if apart > MOST_APART:
-        yield StoreRisk(
-            "clock",
-            f"The clocks of this machine and of the store's database differ by {apart / _SECOND:.0f} s.",
-            "Set both by NTP: `timedatectl` shows whether that is on.",
-        )
+def ahead(answered: int, asked: int, heard: int) -> timedelta:
+    """Return how far this machine's clock is for certain before the database's, or below zero behind it.
+
+    All are microseconds since 1970: what the database answered, and this machine's time before and after.
+    """
+    return timedelta(microseconds=max(asked - answered, 0) or min(heard - answered, 0))
+
+
+def _of_release(setup: Setup, now: int) -> Iterator[StoreRisk]:
     until = date(_FIRST_YEAR + _SUPPORTED_YEARS + _release(setup), 11, 30)
     if datetime.fromtimestamp(now / _SECOND, UTC).date() > until:
         yield StoreRisk(

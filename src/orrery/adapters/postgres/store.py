@@ -12,7 +12,7 @@ import psycopg
 from orrery.adapters.postgres.connection import LIMIT, SeenStore, StoreConnection
 from orrery.adapters.postgres.deadline import Deadline
 from orrery.adapters.postgres.reader import Get, Reader, Rows, Select
-from orrery.adapters.postgres.risks import Setup, risks, summary
+from orrery.adapters.postgres.risks import Setup, ahead, risks, summary
 from orrery.adapters.postgres.standby import explained, refuse_without_standbys
 from orrery.adapters.postgres.statements import INSPECT, SCAN, SCAN_REVERSE
 from orrery.adapters.postgres.transfer import transfer
@@ -114,15 +114,21 @@ class PostgresStore:
 
     async def inspect(self) -> Inspection:
         """Ask for the newest version, and for what could lose or stop commits; no server reports its room."""
+        asked = _machine_time()
         try:
             rows = await self._read(Select(INSPECT, ()))
         except StoreUnavailable as error:
             raise await asyncio.to_thread(explained, self._connection_string, self._deadline, error) from error
-        last_version, *found = rows[0]
+        heard, (last_version, *found) = _machine_time(), rows[0]
         setup = Setup(*found)
         refuse_without_standbys(setup.awaited_standbys, setup.standbys)
         return Inspection(
-            last_version, None, self._writer.failed, tuple(risks(setup, time.time_ns() // 1000)), summary(setup)
+            last_version,
+            None,
+            self._writer.failed,
+            tuple(risks(setup, heard)),
+            summary(setup),
+            ahead(setup.now, asked, heard),
         )
 
     async def close(self) -> None:
@@ -154,3 +160,8 @@ class PostgresStore:
     def _refuse_when_closed(self) -> None:
         if self._closed:
             raise StoreUnavailable("The store is closed.")
+
+
+def _machine_time() -> int:
+    """Return the time of this machine, whatever clock the service goes by, in microseconds since 1970."""
+    return time.time_ns() // 1000

@@ -20,7 +20,7 @@ MOST_NAMED = 10
 async def examined(findings: Findings, approvals: ApprovalSettings) -> list[Finding]:
     """Return every finding, with those that ask the vendors."""
     found = await findings.all()
-    store = [one for one in found if one.part in (STORE, DISK) or one.part.startswith(DATABASE)]
+    store = [one for one in found if one.plain in (STORE, DISK) or one.part.startswith(DATABASE)]
     checks = [check for parts in findings.modules for check in parts.remote_checks]
     # What is asked now replaces what was found before.
     local = [one for one in found if one not in store and one.part not in {part for part, _ in checks}]

@@ -28,8 +28,10 @@ from orrery.errors import StoreError, StoreMissing
 from orrery.logs import log
 from orrery.ports.health import Finding
 from orrery.runtime.jobs import Workers
+from orrery.runtime.nodes import Nodes
 from orrery.runtime.readiness import Readiness
 from orrery.runtime.settings import ServerSettings
+from orrery.runtime.tasks import to_its_end
 from orrery.runtime.watch import EVERY, OutageWatch
 
 UNUSABLE = (StoreError, StoreMissing)
@@ -76,6 +78,10 @@ async def serve(
         announce = partial(_announce, public_socket.getsockname()[:2], ready)
         try:
             await run_together(server, [public_socket, private_socket], workers, announce)
+        except (asyncio.CancelledError, KeyboardInterrupt):  # by a signal: without one, others miss this node
+            with suppress(StoreError):
+                await to_its_end(orrery[Nodes].leave())
+            raise
         finally:
             log.info("stopped")
 

@@ -37,8 +37,9 @@ class HeldSecretFiles:
 
     @property
     def observer(self) -> str:
-        """Return the listener that only this process has."""
-        return f"{platform.node()}:{self.settings[ServerSettings].private_port}"
+        """Return the name of the node, or the listener that only this process has."""
+        server = self.settings[ServerSettings]
+        return server.node or f"{platform.node()}:{server.private_port}"
 
     @property
     def troubles(self) -> Mapping[str, str]:

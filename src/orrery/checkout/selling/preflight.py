@@ -172,15 +172,18 @@ class Preflight:
             why = f"The settings cannot be used, and what was accepted last is sold: {why}"
         else:
             why, essential = f"It is not sold: {why}", not any(one.sold for one in statuses)
-        return _broken(f"product {one_line(product.name, 130)}", why, _CORRECT, essential=essential)
+        return _broken(
+            f"product {one_line(product.name, 130)}", why, _CORRECT, essential=essential, of_machine=True
+        )
 
     def _addresses(self, statuses: Sequence[ProductStatus] | None) -> Finding:
         if self._selling.terms:
-            return Finding(_ADDRESSES, "ok", essential=True)
+            return Finding(_ADDRESSES, "ok", essential=True, of_machine=True)
         why, sold = "success_url or cancel_url is missing.", [one for one in statuses or () if one.sold]
         if statuses is not None:
             why += f" What was accepted last is sold: {_names(sold)}." if sold else " Nothing is sold."
-        return _broken(_ADDRESSES, why, _CORRECT, essential=statuses is not None and not sold)
+        essential = statuses is not None and not sold
+        return _broken(_ADDRESSES, why, _CORRECT, essential=essential, of_machine=True)
 
     def _untriable(self, product: Product) -> str:
         """Return why a product cannot be tried: some methods depend on the price's currency (spec 1, Limits)."""
@@ -298,9 +301,26 @@ def _said(*sentences: tuple[object, str]) -> str:
     return " ".join(sentence for holds, sentence in sentences if holds)
 
 
-def _broken(part: str, why: str, todo: str, *, essential: bool, about: Sequence[ProductStatus] = ()) -> Finding:
-    items = tuple(one.product.name for one in about)
-    return Finding(part, "broken", why, todo, essential=essential, settled=True, of_settings=True, items=items)
+def _broken(
+    part: str,
+    why: str,
+    todo: str,
+    *,
+    essential: bool,
+    about: Sequence[ProductStatus] = (),
+    of_machine: bool = False,
+) -> Finding:
+    return Finding(
+        part,
+        "broken",
+        why,
+        todo,
+        essential=essential,
+        settled=True,
+        of_settings=True,
+        items=tuple(one.product.name for one in about),
+        of_machine=of_machine,
+    )
 
 
 def _without_price(statuses: Sequence[ProductStatus]) -> list[Finding]:
@@ -309,7 +329,18 @@ def _without_price(statuses: Sequence[ProductStatus]) -> list[Finding]:
         return []
     why = f"Without a price (price_id) it cannot be sold: {_names(without)}."
     items = tuple(one.product.name for one in without)
-    return [Finding("checkout prices", "broken", why, _CORRECT, essential=False, of_settings=True, items=items)]
+    return [
+        Finding(
+            "checkout prices",
+            "broken",
+            why,
+            _CORRECT,
+            essential=False,
+            of_settings=True,
+            of_machine=True,
+            items=items,
+        )
+    ]
 
 
 def _in(statuses: Sequence[ProductStatus], state: ProductState) -> list[ProductStatus]:
