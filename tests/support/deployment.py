@@ -36,6 +36,7 @@ mode = {mode}
 [server]
 port = {public}
 private_port = {private}
+closing_seconds = {closing}
 trusted_proxies = ["127.0.0.1"]
 
 [store]
@@ -128,6 +129,7 @@ class Deployment:
 
     `products` are sold beside the plain ones (`cert-1` and so on) that `fresh_product` hands out; `more_checkout`
     and `more_store` are further lines of the settings' sections [checkout] and [store], `more` further sections;
+    `closing` is for how many seconds a service goes on that is stopped;
     without a `counter` no visitors are counted; with a `guest` the sandbox pings the service as a gateway's guest
     does; `plain` is how many plain products there are; `store` is the store's file, which is made.
     """
@@ -137,6 +139,7 @@ class Deployment:
     more_checkout: str = ""
     more_store: str = ""
     more: str = ""
+    closing: float = 0
     mode: str = "sandbox"
     plain: int = PRODUCTS
     counter: CounterSettings | None = None
@@ -210,6 +213,7 @@ class Deployment:
         return _SETTINGS.format(
             mode=json.dumps(self.mode),
             more=self.more,
+            closing=self.closing,
             more_store=self.more_store,
             public=public,
             private=private,
@@ -260,16 +264,21 @@ class Deployment:
         self._wait(program, f"{self.public}/healthz")
         return program
 
-    def launch_service(self) -> Program:
-        """Start the service without waiting for it."""
-        return self._start("serve", "--config", str(self.config))
+    def launch_service(self, config: Path | None = None) -> Program:
+        """Start the service, or that of other settings, without waiting for it."""
+        return self._start("serve", "--config", str(config or self.config))
 
     def launch_another_service(self) -> tuple[Program, str]:
         """Start a second service over the same store; return it and its public address, without waiting for it."""
+        config, address = self.configure_another()
+        return self.launch_service(config), address
+
+    def configure_another(self) -> tuple[Path, str]:
+        """Write the settings of another service over the same store; return their file and its public address."""
         public, private = free_ports(2)
         config = self.config.with_name(f"orrery-{public}.toml")
         config.write_text(self._settings(public, private), encoding="utf-8")
-        return self._start("serve", "--config", str(config)), f"http://127.0.0.1:{public}"
+        return config, f"http://127.0.0.1:{public}"
 
     def await_answer(self, program: Program, base_url: str) -> None:
         """Wait until a service takes requests."""

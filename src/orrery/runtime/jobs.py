@@ -49,6 +49,7 @@ class Workers:
         self._clock = clock
         self._holder = holder
         self._jobs = list(jobs)
+        self._leased: list[asyncio.Task[None]] = []
         self.failing: dict[str, str] = {}
         """The jobs whose last run failed, and why."""
         self.since: dict[str, int] = {}
@@ -62,7 +63,15 @@ class Workers:
         """Run every job until cancelled. A fault in this class itself ends all of them, as an `ExceptionGroup`."""
         async with asyncio.TaskGroup() as group:
             for job in self._jobs:
-                _ = group.create_task(self._repeat(job), name=job.name)
+                task = group.create_task(self._repeat(job), name=job.name)
+                if not job.everywhere:
+                    self._leased.append(task)
+
+    async def hand_over(self) -> None:
+        """End the jobs under a lease, so that another process does them at once; the others go on."""
+        for task in self._leased:
+            _ = task.cancel()
+        _ = await asyncio.gather(*self._leased, return_exceptions=True)
 
     async def _repeat(self, job: Job) -> None:
         lease = Lease(self._store, self._clock, job.name, self._holder, LEASE)
