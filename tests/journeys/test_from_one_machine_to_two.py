@@ -79,13 +79,13 @@ class Owner(moving.Owner):
             case ["tar", *_]:
                 self.arrive("b", "10.0.0.12:8080")
                 self.names |= {"10.0.0.12": "127.0.0.1", "10.0.0.11": "127.0.0.1"}
-            case ["install" | "cp", *_] | ["systemctl", "daemon-reload"]:
-                pass  # the package's own, and the service manager's
+            case ["chown", *_]:
+                pass  # there is one user here
             case ["systemctl", "stop", "orrery"]:
                 stop(self.running.pop(self.machine))
             case ["systemctl", "start", "orrery"] | ["systemctl", "enable", "--now", "orrery"]:
                 self.start()
-            case ["as_orrery", *asked]:
+            case ["sudo", "-u", "orrery", "orrery", *asked] if asked[0] in {"config", "doctor"}:
                 came = typed(*asked, "--config", str(self.configs[self.machine]))
                 return came.stdout + came.stderr
             case ["curl", "-sS", address]:
