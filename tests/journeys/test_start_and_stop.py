@@ -5,12 +5,14 @@ import os
 import signal
 import socket
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 import httpx2
 import pytest
 
+from orrery.runtime.jobs import LEASE
 from tests.journeys.conftest import WHOLE_TEXT
 from tests.support.demo import Demo, running_demo
 from tests.support.deployment import Deployment, Product, beside_a_sandbox, running, stop
@@ -66,6 +68,7 @@ def test_systemd_is_told_when_the_service_answers(
         assert manager.recv(100) == b"READY=1"
         assert deployment.client.get(f"{deployment.public}/healthz").status_code == 200
         stop(program)
+        assert manager.recv(100) == b"STOPPING=1\nEXTEND_TIMEOUT_USEC=20000000"
         manager.settimeout(0)
         with pytest.raises(BlockingIOError):
             manager.recv(100)
@@ -76,7 +79,7 @@ def test_a_socket_of_a_manager_that_is_gone(tmp_path: Path, monkeypatch: pytest.
     deployment = Deployment(tmp_path)
     monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "gone"))
     with running(deployment):
-        assert deployment.printed().count("systemd did not get the message that the service is ready") == 1
+        assert deployment.printed().count("systemd did not get the message of the service") == 1
 
 
 def test_address_in_use(shop: Deployment) -> None:
@@ -111,6 +114,42 @@ def test_told_to_end(tmp_path: Path, how: signal.Signals) -> None:
         assert f"offer:{answer.result().json()['id']}" in shop.records.keys("offer:")
     finally:
         shop.clear_away()
+
+
+def test_closing_beside_another_node(tmp_path: Path) -> None:
+    """A node that is told to end is not ready, and sells while the other has its jobs; told again, it ends."""
+    shop = Deployment(tmp_path, closing=300)
+    with beside_a_sandbox(shop):
+        service = shop.start_service()
+        held = eventually(lambda: delivering(shop))
+        other, address = shop.launch_another_service()
+        shop.await_answer(other, address)
+        os.kill(service.process.pid, signal.SIGTERM)
+        eventually(lambda: expect_equal(shop.client.get(f"{shop.public}/readyz").status_code, 503))
+        (why,) = (
+            one for one in shop.client.get(f"{shop.private}/readyz").json()["parts"] if one["part"] == "service"
+        )
+        assert "ends in some seconds" in why["why"]
+        assert shop.client.get(f"{address}/readyz").status_code == 200
+        answer = Visitor(shop).check_out()
+        assert (answer.status_code, answer.headers["connection"]) == (200, "close")
+        taken = eventually(lambda: delivering(shop, but=held["holder"]))
+        # Taken before it would have ended.
+        assert moment(taken) < moment(held) + LEASE
+        assert service.end(signal.SIGTERM) == 0
+        assert not service.leaves_a_process()
+
+
+def delivering(shop: Deployment, but: str = "") -> dict[str, str]:
+    """Return the lease of the job that delivers e-mail; fail, for now, if nobody else holds it than `but`."""
+    found = shop.records.objects("lease:deliver by email")
+    assert [one for one in found if one["holder"] != but]
+    return found[0]
+
+
+def moment(lease: dict[str, str]) -> datetime:
+    """Return when a lease ends."""
+    return datetime.fromisoformat(lease["until"])
 
 
 def test_ctrl_c_of_the_demo(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """A shop moves from a file to a database as the page says, and back; a node that was forgotten sells nothing."""
 
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from orrery.app.store_copy import digest
 from orrery.app.store_place import file_place
 from orrery.ports.store import StoreContents, StoredCommit, StoredRow
 from tests.docs.documents import ROOT
-from tests.rehearsal.page import Edited, Seen, Typed, steps
+from tests.rehearsal.page import Edited, Piece, Seen, Typed, steps
 from tests.support.deployment import Deployment, beside_a_sandbox, stop
 from tests.support.postgres import Server, running_postgres, skip_without_postgres
 from tests.support.program import Program
@@ -44,22 +44,25 @@ class Owner:
         self.names = {FILE: str(shop.store), ADDRESS: f"postgresql://orrery@127.0.0.1:{server.port}/orrery"}
         self.shown = ""
 
-    def follow(self, step: str) -> None:
-        """Do what a step of the page asks for, and see what it promises."""
-        for piece in steps(PAGE)[step]:
+    def follow(self, pieces: Sequence[Piece]) -> None:
+        """Do what a step of a page asks for, and see what it promises."""
+        for piece in pieces:
             match piece:
                 case Typed(lines):
                     self.shown = "".join(map(self.type, lines))
                 case Edited(text):
-                    assert self.shop.mode
-                    self.shop.more_store = self._named(text.partition("\n")[2])
-                    self.shop.configure()
+                    self.edit(self.named(text))
                 case Seen():
                     assert piece.missing_from(self.shown) == []
 
+    def edit(self, text: str) -> None:
+        """Write the key of the store into the settings."""
+        self.shop.more_store = text.partition("\n")[2]
+        self.shop.configure()
+
     def type(self, line: str) -> str:
         """Type a line, and return what it shows."""
-        match self._named(line).split():
+        match self.named(line).split():
             case ["sudo", "-u", "postgres", "createuser", *_]:
                 pass  # the server's own
             case ["sudo", "-u", "postgres", "createdb", *_]:
@@ -81,7 +84,7 @@ class Owner:
         assert came.returncode == 0 or words == ["doctor"], came.stderr
         return came.stdout + came.stderr
 
-    def _named(self, text: str) -> str:
+    def named(self, text: str) -> str:
         for name, real in self.names.items():
             text = text.replace(name, real)
         return text
@@ -97,7 +100,7 @@ def test_there_and_back(server: Server, tmp_path: Path) -> None:
         refused = shop.orrery("store", "copy", file, f"{file}.other")
         assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
         assert "in use: stop the service" in refused.stderr
-        owner.follow("To a database")
+        owner.follow(steps(PAGE)["To a database"])
         assert "is up to date" in owner.type("sudo -u orrery orrery store migrate")
         sold.add(bought(shop))
         assert buyers(shop) == sold

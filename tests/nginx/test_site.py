@@ -203,9 +203,7 @@ def test_no_trouble_is_logged_with_its_request(
     edge_with: Callable[[Mapping[str, str]], Edge], origin: Origin
 ) -> None:
     """What nginx finds worse than an outage is logged without the session and the visitor's address too."""
-    gone = {
-        f"server 127.0.0.1:{origin.port};\n    keepalive 16;": "server unix:/nowhere/orrery;\n    keepalive 16;"
-    }
+    gone = {f"server 127.0.0.1:{origin.port} fail_timeout=4s;": "server unix:/nowhere/orrery;"}
     edge = edge_with(gone | {" buffer=32k flush=5s;": ";"})
     assert edge.read("/guided/api/access/cs_test_marked?token=marked").status_code == 502
     eventually(lambda: _expect_lines(edge, 1))

@@ -37,6 +37,7 @@ mode = {mode}
 {node}
 port = {public}
 private_port = {private}
+closing_seconds = {closing}
 trusted_proxies = ["127.0.0.1"]
 
 [store]
@@ -129,6 +130,7 @@ class Deployment:
 
     `products` are sold beside the plain ones (`cert-1` and so on) that `fresh_product` hands out; `more_checkout`
     and `more_store` are further lines of the settings' sections [checkout] and [store], `more` further sections;
+    `closing` is for how many seconds a service goes on that is stopped;
     without a `counter` no visitors are counted; with a `guest` the sandbox pings the service as a gateway's guest
     does; `plain` is how many plain products there are; `store` is the store's file, which is made.
     """
@@ -138,6 +140,7 @@ class Deployment:
     more_checkout: str = ""
     more_store: str = ""
     more: str = ""
+    closing: float = 0
     mode: str = "sandbox"
     plain: int = PRODUCTS
     counter: CounterSettings | None = None
@@ -212,6 +215,7 @@ class Deployment:
             mode=json.dumps(self.mode),
             node=node and f'node = "{node}"',
             more=f"{self.more}\n{more}",
+            closing=self.closing,
             more_store=self.more_store,
             public=public,
             private=private,
@@ -262,20 +266,25 @@ class Deployment:
         self._wait(program, f"{self.public}/healthz")
         return program
 
-    def launch_service(self) -> Program:
-        """Start the service without waiting for it."""
-        return self._start("serve", "--config", str(self.config))
+    def launch_service(self, config: Path | None = None) -> Program:
+        """Start the service, or that of other settings, without waiting for it."""
+        return self._start("serve", "--config", str(config or self.config))
 
     def launch_another_service(self, node: str = "", *, more: str = "", ahead: str = "") -> tuple[Program, str]:
         """Start a second service over the same store; return it and its public address, without waiting for it.
 
         `more` are further sections of its settings; its machine's clock is `ahead`, such as by `+1h`.
         """
+        config, address = self.configure_another(node, more=more)
+        return self._start("serve", "--config", str(config), ahead=ahead), address
+
+    def configure_another(self, node: str = "", *, more: str = "") -> tuple[Path, str]:
+        """Write the settings of another service over the same store; return their file and its public address."""
         public, private = free_ports(2)
         node = node or f"node-{public}"
         config = self.config.with_name(f"orrery-{node}.toml")
         config.write_text(self._settings(public, private, node, more), encoding="utf-8")
-        return self._start("serve", "--config", str(config), ahead=ahead), f"http://127.0.0.1:{public}"
+        return config, f"http://127.0.0.1:{public}"
 
     def await_answer(self, program: Program, base_url: str) -> None:
         """Wait until a service takes requests."""

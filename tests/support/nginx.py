@@ -99,6 +99,12 @@ def adapted(folder: Path, ports: Ports, values: Mapping[str, str] | None = None)
     return replaced(text, fixed | dict(values or {})).replace(_CERTIFICATE, f"{folder}/")
 
 
+def beside(first: int, other: int) -> dict[str, str]:
+    """Return the values with which an adapted site has a second node on this machine."""
+    lines = (f"    server 127.0.0.1:{first} {how}\n" for how in ("fail_timeout=4s;", "max_fails=0;"))
+    return {line: line + line.replace(str(first), str(other)) for line in lines}
+
+
 def in_clear(site: str, port: int) -> str:
     """Return an adapted site that speaks HTTP without TLS."""
     folder = site.partition("    ssl_certificate ")[2].partition("fullchain.pem")[0]
@@ -135,6 +141,17 @@ def running(main: Path, port: int, before: Sequence[str] = ()) -> Generator[subp
         yield process
     finally:
         _end(process)
+
+
+@contextmanager
+def in_front(
+    folder: Path, port: int, origin: int, values: Mapping[str, str] | None = None
+) -> Generator[subprocess.Popen[bytes]]:
+    """Run the site without TLS on `port`, under this machine's address, in front of the origin on that port."""
+    folder.mkdir()
+    site = in_clear(adapted(folder, Ports(port, free_ports(1)[0], origin), values), port)
+    with running(write(folder, site.replace(f"server_name {NAME};", "server_name 127.0.0.1;")), port) as process:
+        yield process
 
 
 def _expect_listener(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:

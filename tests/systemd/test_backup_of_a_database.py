@@ -1,7 +1,8 @@
-"""The daily backup's unit, with the lines that the how-to adds where the store is a database."""
+"""The units of the service and of its daily backup where the store is a database, within all their limits."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 
 from tests.rehearsal.page import Typed, section
 from tests.support.postgres import PROGRAMS, running_postgres, skip_without_postgres
@@ -11,12 +12,15 @@ from tests.systemd.host import ROOT
 from tests.systemd.test_cloud_report import show_the_checkout
 
 PAGE = ROOT / "docs/how-to/back-up-and-restore.md"
+DROP_IN = Path("/etc/systemd/system/orrery.service.d/impatient.conf")
 PASSWORD = "of-the-tests-and-nobody-elses"  # noqa: S105  of the tests
 SETTINGS = """\
 mode = "test"
 [store]
 path = "/var/lib/orrery/orrery.db"
 address = "postgresql://shop@127.0.0.1:{port}/postgres"
+[server]
+closing_seconds = 3
 [secrets]
 directory = "secrets"
 [backup]
@@ -24,8 +28,11 @@ directory = "/var/lib/orrery-backups"
 """
 
 
-def test_the_timers_unit_saves_a_database(machine: Machine) -> None:
-    """As its own user, within all its limits, it reads the one secret and leaves a snapshot; else it fails."""
+def test_the_units_of_a_shop_over_a_database(machine: Machine) -> None:
+    """The backup reads the one secret and leaves a snapshot, with the lines that the how-to adds, else it fails.
+
+    The service answers, and is given the time that it asks for when it is stopped, whatever the unit has.
+    """
     skip_without_postgres()
     with database_beside(machine) as port:
         machine.run("useradd --system orrery && mkdir -p /etc/orrery/secrets")
@@ -41,6 +48,14 @@ def test_the_timers_unit_saves_a_database(machine: Machine) -> None:
         machine.write("/etc/systemd/system/orrery-backup.service.d/override.conf", "\n".join(override()))
         assert started(machine) == "inactive", machine.run("journalctl --no-pager -u orrery-backup")
         assert machine.run("ls /var/lib/orrery-backups").endswith(".db\n")
+        machine.run(f"cp {ROOT}/deploy/systemd/orrery.service /etc/systemd/system/; mkdir {DROP_IN.parent}")
+        show_the_checkout(machine, "orrery")
+        machine.write(str(DROP_IN), "[Service]\nTimeoutStopSec=1\n")
+        machine.run("systemctl daemon-reload; systemctl start orrery; curl -sf http://127.0.0.1:8080/healthz")
+        machine.run("systemctl stop orrery")
+        ended = machine.run("systemctl show --property=Result --value orrery; journalctl --no-pager -u orrery")
+        assert ended.startswith("success\n"), ended
+        assert '"stopped"' in ended
 
 
 def override() -> tuple[str, ...]:

@@ -8,6 +8,9 @@ import pytest
 from tests.support.soak import SOAKING
 from tests.systemd.gateway import ORRERY, Gateway, Machine, eventually
 
+EXPOSURE = 22
+"""The most that systemd may find wanting, in tenths: each is root, to restart the unit, and uses the network."""
+
 SPECIFIED = {
     "StartLimitBurst": "20",
     "StartLimitIntervalUSec": "30min",
@@ -64,6 +67,12 @@ def test_systemd_finds_nothing_to_complain_of_in_the_units(booted: Machine, inst
     )
     assert "installed" not in said, said
     assert "status" not in said, said
+
+
+def test_the_units_may_do_little(booted: Machine, installed: Gateway) -> None:
+    """As the unit's recovery may: systemd's own measure of what each could reach. Without a command as a probe."""
+    for own in ("recover", "watch", "alert"):
+        booted.run(f"systemd-analyze security --threshold={EXPOSURE} --no-pager {installed.name}-{own}.service")
 
 
 def test_an_edit_that_systemd_has_not_read_is_named(booted: Machine, installed: Gateway) -> None:

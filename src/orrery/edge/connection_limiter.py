@@ -39,6 +39,9 @@ class LimitedConnection:
     def forget(self) -> None:
         """Drop received bytes that no handler has read yet."""
 
+    def end_with_answer(self) -> None:
+        """Close the connection after the answer to the request that it has."""
+
 
 class ConnectionLimiter:
     """Closes the connection that has been silent longest when there are too many, so that a new one gets in.
@@ -53,6 +56,8 @@ class ConnectionLimiter:
         self._idle: OrderedDict[LimitedConnection, None] = OrderedDict()
         self._held = 0
         self._logged: dict[Overload, float] = {}
+        self.is_closing = False
+        """Whether each connection ends with its next answer."""
 
     def enter(self, one: LimitedConnection) -> None:
         """Add a connection, and close another one when there are too many."""
@@ -85,6 +90,12 @@ class ConnectionLimiter:
             one.forget()
             one.transport.abort()
             self._log("too much of requests without an answer", most_bytes=MOST_HELD)
+
+    def end_with_answers(self) -> None:
+        """Keep no connection beyond its next answer from now on."""
+        self.is_closing = True
+        for one in self._all:
+            one.end_with_answer()
 
     def answered(self, one: LimitedConnection) -> None:
         """Note that no received request waits for an answer any more."""

@@ -141,6 +141,8 @@ class TimeLimitedProtocol(HttpToolsProtocol, LimitedConnection):
             self._refuse_head()
             raise _TooMuchError
         super().on_headers_complete()
+        if self._limiter.is_closing:
+            self.end_with_answer()
         self.headers = _FORGOTTEN  # pyright: ignore[reportAttributeAccessIssue]  all that is done with it is to append
 
     def on_message_complete(self) -> None:
@@ -174,6 +176,11 @@ class TimeLimitedProtocol(HttpToolsProtocol, LimitedConnection):
         self.pipeline.clear()
         if self.cycle:
             self.cycle.body.clear()
+
+    def end_with_answer(self) -> None:
+        """Close the connection after the answer to the newest request that it has; the answer announces that."""
+        if self.cycle:
+            self.cycle.keep_alive = False
 
     def send_400_response(self, msg: str) -> None:
         """Answer bytes that are no request, unless they are answered already."""

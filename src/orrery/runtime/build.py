@@ -50,11 +50,7 @@ def notifications(runtime: Runtime) -> Parts:
     overview = NotificationOverview(outbox, findings.health)
     return Parts(
         module="notifications",
-<<<<<<< HEAD
         jobs=[_delivery(outbox, quiet, one) for one in CHANNELS],
-=======
-        jobs=[_delivery(outbox, quiet, workers, one) for one in CHANNELS],
->>>>>>> 40eacb344770bea5a0027ccaa0db82288905fe23
         panels=[
             PanelSource("Notifications", overview.panel, 90, (NOTIFICATIONS, REFUSED, UNREADABLE)),
         ],
@@ -68,9 +64,6 @@ def notifications(runtime: Runtime) -> Parts:
     )
 
 
-<<<<<<< HEAD
-def _delivery(outbox: Outbox, quiet: QuietSummary, channel: Channel) -> Job:
-=======
 def nodes(runtime: Runtime) -> Parts:
     """Return what is known of the nodes."""
     known = Nodes(runtime.store, runtime.clock, runtime.need(NodeIdentity))
@@ -78,10 +71,7 @@ def nodes(runtime: Runtime) -> Parts:
     return Parts(module="nodes", panels=[PanelSource("Nodes", known.panel, 45, parts)], offers={Nodes: known})
 
 
-def _delivery(outbox: Outbox, quiet: QuietSummary, workers: Workers, channel: Channel) -> Job:
-    name = f"deliver by {channel}"
-
->>>>>>> 40eacb344770bea5a0027ccaa0db82288905fe23
+def _delivery(outbox: Outbox, quiet: QuietSummary, channel: Channel) -> Job:
     async def deliver() -> None:
         if channel == "push":
             await quiet.sum_up()

@@ -50,15 +50,11 @@ class Workers:
         self._clock = clock
         self._holder = holder
         self._jobs = list(jobs)
+        self._leased: list[asyncio.Task[None]] = []
         self.failing: dict[str, str] = {}
         """The jobs whose last run failed, and why."""
-<<<<<<< HEAD
-=======
-        self.since: dict[str, int] = {}
-        """The store's version since which no other process has done a job, for each that this one does."""
         self.gives_way: Callable[[], bool] = lambda: False
         """Whether this process leaves what needs a lease to others."""
->>>>>>> 40eacb344770bea5a0027ccaa0db82288905fe23
 
     def add(self, *jobs: Job) -> None:
         """Add jobs; those that are there when `run` begins are done."""
@@ -68,7 +64,15 @@ class Workers:
         """Run every job until cancelled. A fault in this class itself ends all of them, as an `ExceptionGroup`."""
         async with asyncio.TaskGroup() as group:
             for job in self._jobs:
-                _ = group.create_task(self._repeat(job), name=job.name)
+                task = group.create_task(self._repeat(job), name=job.name)
+                if not job.everywhere:
+                    self._leased.append(task)
+
+    async def hand_over(self) -> None:
+        """End the jobs under a lease, so that another process does them at once; the others go on."""
+        for task in self._leased:
+            _ = task.cancel()
+        _ = await asyncio.gather(*self._leased, return_exceptions=True)
 
     async def _repeat(self, job: Job) -> None:
         lease = Lease(self._store, self._clock, job.name, self._holder, LEASE)
@@ -117,17 +121,10 @@ class Workers:
         try:
             if job.everywhere:
                 _ = await job.run()
-<<<<<<< HEAD
-            elif fence := await lease.take():
-                await self._renewing(job, lease, fence)
-=======
             elif self.gives_way():
                 await lease.give_up()
-            elif await lease.take() is not None:
-                self.since[job.name] = lease.since
-                if not await self._renewing(job, lease):
-                    log.warning("another process does the job now", job=job.name)
->>>>>>> 40eacb344770bea5a0027ccaa0db82288905fe23
+            elif fence := await lease.take():
+                await self._renewing(job, lease, fence)
             _ = self.failing.pop(job.name, None)
         except OrreryError as error:
             self.failing[job.name] = str(error)
@@ -164,16 +161,11 @@ class Workers:
 
     async def _renew(self, lease: Lease, fence: Fence) -> None:
         """Renew a lease until it is lost. A store that fails has it renewed late: by then it may be another's."""
-<<<<<<< HEAD
         kept, pause = self._clock.monotonic(), LEASE / 3
         while not fence.lost:
             await self._clock.sleep(pause.total_seconds())
-=======
-        kept = self._clock.monotonic()
-        while not self.gives_way():
->>>>>>> 40eacb344770bea5a0027ccaa0db82288905fe23
             try:
-                fence.lost = await to_its_end(lease.take()) is not fence
+                fence.lost = self.gives_way() or await to_its_end(lease.take()) is not fence
                 kept, pause = self._clock.monotonic(), LEASE / 3
             except StoreError as error:
                 log.warning("lease not renewed", why=str(error))

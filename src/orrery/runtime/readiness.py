@@ -5,6 +5,7 @@ Decision 52.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from orrery.errors import OrreryError
@@ -23,6 +24,16 @@ _HANGS = f"The checks did not end within {LONGEST.seconds} s: the disk of the st
 _TODO = "The findings of the other parts are older. `orrery doctor` looks now; see the log if it lasts."
 
 
+CLOSING = Finding(
+    "service",
+    "broken",
+    "This process ends in some seconds.",
+    "Nothing, if you have stopped it. `orrery doctor` checks the other parts.",
+    essential=True,
+)
+"""For what asks for readiness. It is no outage, and no push."""
+
+
 class Readiness:
     """Keeps the findings of the last round: a broken `PART` until the first one has ended."""
 
@@ -37,9 +48,14 @@ class Readiness:
         self._why_unusable = why_unusable
         self._clock = clock
         self._last = Round(clock.now(), _with_failure([], "The first one has not ended."))
+        self._closing: Sequence[Finding] = ()
 
     def last(self) -> Round:
-        return self._last
+        return replace(self._last, findings=[*self._last.findings, *self._closing])
+
+    def close(self) -> None:
+        """Be not ready from now on: this process ends soon."""
+        self._closing = [CLOSING]
 
     async def run_round(self) -> Sequence[Finding]:
         """Check every part and return the findings; a round that fails keeps the last findings."""

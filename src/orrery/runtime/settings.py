@@ -22,6 +22,7 @@ class ServerSettings(Section):
     private_host: str = "127.0.0.1"
     private_port: int = Field(8081, ge=0, le=65535)
     trusted_proxies: Networks = ()
+    closing_seconds: float = Field(6, ge=0, le=300)
 
     @field_validator("private_host")
     @classmethod

@@ -23,7 +23,7 @@ from orrery.app.cli.listening import AddressTakenError, listen
 from orrery.app.cli.sample_items import sample_items
 from orrery.app.cli.services import configured
 from orrery.app.cli.supervision import run_together
-from orrery.app.cli.uvicorn_config import uvicorn_config
+from orrery.app.cli.uvicorn_config import connection_limiter, uvicorn_config
 from orrery.app.composition import opened
 from orrery.app.garbage import collect_from_now
 from orrery.app.settings.reader import Secrets, Settings, settings_from
@@ -99,7 +99,7 @@ async def _serve(settings: Settings, secrets: Secrets, *, browse: bool, items: I
         launch = orrery[Launch]
         _ = await orrery[Ledger].import_items(items(orrery.adapters.clock.now().astimezone().date()))
         app = local_app("Orrery cockpit", routes_of(orrery.modules), f"{NAME}:{port}", launch)
-        server = uvicorn.Server(uvicorn_config(app))
+        server = uvicorn.Server(uvicorn_config(app, connection_limiter()))
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGHUP, server.handle_exit, signal.SIGTERM, None)
         collect_from_now()

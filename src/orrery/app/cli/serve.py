@@ -8,16 +8,15 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
-import uvicorn
 import uvloop
 from starlette.types import ASGIApp
 
 from orrery.adapters.unavailable_store import UnavailableStore
+from orrery.app.cli.closing import ClosingServer
 from orrery.app.cli.listening import listen
-from orrery.app.cli.service_manager import manager_address, notify_ready
+from orrery.app.cli.service_manager import READY, manager_address, notify
 from orrery.app.cli.services import Config, configured
 from orrery.app.cli.supervision import run_together
-from orrery.app.cli.uvicorn_config import uvicorn_config
 from orrery.app.composition import opened, opened_for_examination
 from orrery.app.deployment import Orrery
 from orrery.app.garbage import collect_from_now
@@ -69,7 +68,8 @@ async def serve(
             await start()
         public, private = apps_of(orrery, site)
         private_address = private_socket.getsockname()[:2]
-        server = uvicorn.Server(uvicorn_config(Listeners(public, private, private_address)))
+        apps = Listeners(public, private, private_address)
+        server = ClosingServer(apps, settings[ServerSettings].closing_seconds, partial(_close, orrery))
         # Else the service answers "not ready" until its first round has ended.
         log_settings(await orrery[Readiness].run_round())
         collect_from_now()
@@ -111,12 +111,18 @@ async def _work(orrery: Orrery, settings: Settings, secrets: Secrets) -> None:
         _ = await asyncio.wait([jobs])
 
 
+async def _close(orrery: Orrery) -> None:
+    """Let what is in front of this process, and what shares its store, do without it."""
+    orrery[Readiness].close()
+    await orrery[Workers].hand_over()
+
+
 def _bind(server: ServerSettings) -> tuple[socket.socket, socket.socket]:
     return listen(server.host, server.port), listen(server.private_host, server.private_port)
 
 
 def _announce(address: tuple[str, int], ready: Callable[[], None] | None) -> None:
     log.info("serving", address="http://{}:{}".format(*address))
-    notify_ready()
+    notify(READY)
     if ready:
         ready()

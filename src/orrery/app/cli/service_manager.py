@@ -14,15 +14,24 @@ def manager_address() -> str:
     return os.environ.get(VARIABLE, "")  # noqa: TID251  a fact about this process, not a setting
 
 
-def notify_ready() -> None:
-    """Report to systemd that the service answers, so that `systemctl start` returns."""
+READY = "READY=1"
+"""The service answers: `systemctl start` returns."""
+
+
+def closing(seconds: float) -> str:
+    """Return the message that the service is closing, for which the unit's own patience may be too short."""
+    return f"STOPPING=1\nEXTEND_TIMEOUT_USEC={seconds * 1e6:.0f}"
+
+
+def notify(message: str) -> None:
+    """Send a message to systemd, if it expects any."""
     if not (address := manager_address()):
         return
     # "@" replaces the null byte at the beginning of names that are no files.
     name = f"\0{address[1:]}" if address.startswith("@") else address
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
-            _ = manager.sendto(b"READY=1", name)
+            _ = manager.sendto(message.encode(), name)
     except OSError as error:
         # A shell may have inherited the variable from a service long ended.
-        log.warning("systemd did not get the message that the service is ready", why=error.strerror)
+        log.warning("systemd did not get the message of the service", message=message, why=error.strerror)

@@ -13,10 +13,14 @@ GRACE = 10
 """Seconds that requests under way may take to end after Ctrl-C."""
 
 
-def uvicorn_config(app: ASGIApp) -> uvicorn.Config:
-    """Return the configuration: our limits, no access log, and no trusted proxy."""
+def connection_limiter() -> ConnectionLimiter:
+    """Return the limits over all connections that this process may have."""
     descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    limiter = ConnectionLimiter(most_connections(descriptors))
+    return ConnectionLimiter(most_connections(descriptors))
+
+
+def uvicorn_config(app: ASGIApp, limiter: ConnectionLimiter) -> uvicorn.Config:
+    """Return the configuration: our limits, no access log, and no trusted proxy."""
     return uvicorn.Config(
         app,
         log_level="error",  # below that it logs each stranger's bytes that are no HTTP

@@ -34,9 +34,9 @@ def host_files(unit: UnitName, options: Options) -> tuple[HostFile, ...]:
             for what in ("recover", "watch", "alert")
         ),
         HostFile(f"{_UNITS}/{unit.alert}", _filled("alert.service", unit)),
-        HostFile(f"{_UNITS}/{unit.recover_service}", _filled("recover.service", unit)),
+        HostFile(f"{_UNITS}/{unit.recover_service}", _filled("recover.service", unit, options)),
         HostFile(f"{_UNITS}/{unit.timer}", _filled("recover.timer", unit)),
-        HostFile(f"{_UNITS}/{unit.watch}", _filled("watch.service", unit)),
+        HostFile(f"{_UNITS}/{unit.watch}", _filled("watch.service", unit, options)),
         HostFile(f"{unit.drop_in_folder}/cold-boot-retry.conf", _filled("cold-boot-retry.conf", unit)),
     )
 
@@ -46,7 +46,10 @@ def template(name: str) -> str:
     return files("orrery.gateway.guest").joinpath("files", name).read_text(encoding="utf-8")
 
 
-def _filled(name: str, unit: UnitName) -> str:
+def _filled(name: str, unit: UnitName, options: Options | None = None) -> str:
+    """Return a filled template; a unit with `options` asks the probe, and a command may need anything."""
     # In a quoted word of ExecStart= systemd reads a backslash as the beginning of an escape.
     script = unit.script.replace("\\", "\\\\")
-    return template(name).replace("@UNIT@", unit.unit).replace("@NAME@", unit.name).replace("@SCRIPT@", script)
+    hardened = "" if options and options.runs_a_command else template("hardened.conf")
+    text = template(name).replace("@HARDENED@", hardened)
+    return text.replace("@UNIT@", unit.unit).replace("@NAME@", unit.name).replace("@SCRIPT@", script)

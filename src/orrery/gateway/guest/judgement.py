@@ -46,7 +46,7 @@ class Scripts:
 
 @contextmanager
 def _scripts(host: Host, unit: UnitName, options: Options) -> Generator[Scripts]:
-    if not options.probe.startswith(("http://", "https://")) and not host.is_root:
+    if options.runs_a_command and not host.is_root:
         options = replace(options, probe="")  # only root runs a command
     with TemporaryDirectory() as folder:
         for file in host_files(unit, options)[:3]:

@@ -47,6 +47,11 @@ class Options:
     answer_within: str = ""
     stop_within: str = ""
 
+    @property
+    def runs_a_command(self) -> bool:
+        """Whether the probe is a command."""
+        return bool(self.probe) and not self.probe.startswith(("http://", "https://"))
+
 
 def with_given(options: Options, given: Mapping[str, str | None]) -> Options:
     """Return the options with those that were given, checked; None keeps a value, and an empty text turns it off.

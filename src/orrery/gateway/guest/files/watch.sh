@@ -29,7 +29,7 @@ watch() {
 
 is_as_before() {
   if [ "$finding" = paused ]; then is_kept paused-until; else
-    [ "$MainPID" -gt 0 ] && kill -0 "$MainPID" 2>/dev/null
+    [ "$MainPID" -gt 0 ] && [ -d "/proc/$MainPID" ]
   fi
 }
 
