@@ -183,6 +183,10 @@ class CheckoutSettings(SellerSettings):
         products = tuple(one.product(default, sites) for one in self.products)
         return Catalogue(products, default or replace(DEFAULT, practice_url=self.practice_url))
 
+    def needs_access_check(self, sites: Sequence[Site] = ()) -> bool:
+        """Return whether a product's site has no hosted pages: then its own server asks who has access."""
+        return any(one.site and not one.site.has_pages for one in self.catalogue(sites).listed)
+
     def terms(self, sites: Sequence[Site] = ()) -> SessionTerms | None:
         """Return the parameters that all sessions share, or None while no site has the two addresses."""
         if not (self.success_url and self.cancel_url) and (self.success_url or not sites):
