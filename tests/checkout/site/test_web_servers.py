@@ -1,11 +1,17 @@
 """`orrery site`: which sites are printed, and what is refused; `tests/nginx` runs what is printed."""
 
+import itertools
 import json
 import re
 from pathlib import Path
 
 import pytest
 
+from orrery.checkout.site.practice import PracticePages, as_sent, question_port
+from orrery.checkout.site.web_servers import GatedSite, refuse_shared_port
+from orrery.checkout.sites import Site
+from orrery.errors import Invalid
+from tests.support.checkout import PRODUCT
 from tests.support.program import typed
 from tests.support.tables import each_case
 
@@ -63,6 +69,27 @@ def test_each_site_asks_at_a_port_of_its_own(tmp_path: Path) -> None:
         own = both.partition(f"http://{site}:")[2].partition("Practice pages of")[0]
         assert {*re.findall(r"(?:reverse_proxy|forward_auth \S+) 127.0.0.1:(\d+)", own)} == {port}
         assert printed(tmp_path, "caddy", "--site", "https://" + site.removeprefix("orrery.")) in both
+
+
+def test_two_sites_at_one_port_are_refused() -> None:
+    """Ports are derived from origins, and two may meet: the sentence names both, and the way out."""
+    met = dict[int, Site]()
+    sites = (Site(origin=f"https://a{number}.example", name=f"A{number}") for number in itertools.count())
+    one = next(site for site in sites if met.setdefault(question_port(site), site) is not site)
+    other = met[question_port(one)]
+    refuse_shared_port([GatedSite(one, {})])
+    with pytest.raises(
+        Invalid, match=rf"{other.name} and {one.name} would share port {question_port(one)}: .*--site"
+    ):
+        refuse_shared_port([GatedSite(other, {}), GatedSite(Site(origin=SOUTH), {}), GatedSite(one, {})])
+
+
+@each_case("path", ["/prüfung/größe.html", "/pr%C3%BCfung/gr%c3%b6%c3%9fe.html?a=/b c", "/prüfung/"])
+def test_a_path_with_letters_beyond_ascii_is_in_its_folder(path: str) -> None:
+    """A path counts by what is asked for, however it was typed."""
+    pages = PracticePages(PRODUCT.key, Site(origin=NORTH), NORTH, "/pr%C3%BCfung/")
+    assert pages.has(as_sent(path))
+    assert as_sent(path).isascii()
 
 
 def test_the_worker_is_of_one_site(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ class Fix:
     @classmethod
     def of(cls, fault: Fault, pages: PracticePages, service: str) -> "Fix":
         """Return the words for a fault; `service` is the address of Orrery for the site's web server."""
-        return _of_gate(pages, service).get(fault) or _of_headers(service)[fault]
+        return _of_gate(pages, service).get(fault) or _of_headers(pages, service)[fault]
 
 
 def _of_gate(pages: PracticePages, service: str) -> dict[Fault, Fix]:
@@ -69,7 +69,7 @@ def _of_gate(pages: PracticePages, service: str) -> dict[Fault, Fix]:
     }
 
 
-def _of_headers(service: str) -> dict[Fault, Fix]:
+def _of_headers(pages: PracticePages, service: str) -> dict[Fault, Fix]:
     upstream = service.removeprefix("http://")
     policy, pill = "Content-Security-Policy", "of the page: script-src 'self'; connect-src 'self'"
     private, year = '"private, no-cache"', '"max-age=31536000"'
@@ -78,6 +78,12 @@ def _of_headers(service: str) -> dict[Fault, Fix]:
             "Anybody can see practice pages at a second path, which is not in their folder.",
             "no alias, root, rewrite or copy that leads to them by another path   (or gate that path, too)",
             "no handle_path, uri, root or copy that leads to them by another path   (or gate that path, too)",
+        ),
+        "other address": Fix(
+            "Anybody can see practice pages at another address of the site: its server block does not ask the "
+            "access gate.",
+            f"return 301 {pages.origin}$request_uri;   (and nothing else in the server block of that address)",
+            f"redir {pages.origin}{{uri}}   (and nothing else in the block of that address)",
         ),
         "missing": Fix(
             "It is not there for a buyer either.",

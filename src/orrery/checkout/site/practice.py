@@ -49,6 +49,17 @@ class PracticePages:
         return path == self.path or (self.folder != "" and path.startswith(self.folder))
 
 
+def other_addresses(origin: str) -> list[str]:
+    """Return where else a web server may show the pages of an origin: unencrypted, and with or without www."""
+    parts = urlsplit(origin)
+    host = parts.hostname or ""
+    if parts.scheme != "https" or "." not in host or host.replace(".", "").isdigit():
+        return []  # a site on this machine, or by a bare address
+    other = host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"
+    named = (f"{scheme}://{name}" for name in (host, other) for scheme in ("https", "http"))
+    return [one for one in named if one != origin]
+
+
 def practice_pages(catalogue: Catalogue, instead: str | None = None) -> list[PracticePages]:
     """Return those of all products that are sold at a site, without an address where the settings have none.
 
@@ -64,6 +75,11 @@ def practice_pages(catalogue: Catalogue, instead: str | None = None) -> list[Pra
 def _at(key: ProductKey, site: Site, address: str) -> PracticePages:
     path = quote(urlsplit(address).path, safe="/%") or ("/" if address else "")
     return PracticePages(key, site, origin_of(address), path)
+
+
+def as_sent(path: str) -> str:
+    """Return a path and its query as a browser sends them: with letters beyond ASCII encoded, else as typed."""
+    return quote(path, safe="/%?&=+:;,@!$'()*~")
 
 
 def pages_at(url: str | None, listed: Sequence[PracticePages]) -> list[PracticePages]:

@@ -55,6 +55,19 @@ def gated_sites(
     return [GatedSite(site, _folders(pages)) for site, pages in sold.items()]
 
 
+def refuse_shared_port(gated: Sequence[GatedSite]) -> None:
+    """Raise `Invalid` where the Caddy of two sites would ask at one port."""
+    by_port: dict[int, Site] = {}
+    for one in gated:
+        port = question_port(one.site)
+        other = by_port.setdefault(port, one.site)
+        if other is not one.site:
+            raise Invalid(
+                f"{other.name} and {one.site.name} would share port {port}: print each by itself, with --site, "
+                "and write another port everywhere in one of the two files."
+            )
+
+
 def _folders(pages: Sequence[PracticePages]) -> Mapping[str, str]:
     found = {one.product.name: _folder(one) for one in pages}
     for shorter, longer in pairwise(sorted(found.values())):
