@@ -1,16 +1,13 @@
 """`orrery site`: which sites are printed, and what is refused; `tests/nginx` runs what is printed."""
 
-import itertools
 import json
 import re
 from pathlib import Path
 
 import pytest
 
-from orrery.checkout.site.practice import PracticePages, as_sent, question_port
-from orrery.checkout.site.web_servers import GatedSite, refuse_shared_port
+from orrery.checkout.site.practice import PracticePages, as_sent
 from orrery.checkout.sites import Site
-from orrery.errors import Invalid
 from tests.support.checkout import PRODUCT
 from tests.support.program import typed
 from tests.support.tables import each_case
@@ -60,28 +57,15 @@ def test_each_site_with_its_products(kind: str, tmp_path: Path) -> None:
     assert "south" not in north
 
 
-def test_each_site_asks_at_a_port_of_its_own(tmp_path: Path) -> None:
-    """At the port of another site, a Caddy that does not know this one would answer, and open its pages."""
+def test_each_site_asks_at_a_socket_of_its_own(tmp_path: Path) -> None:
+    """At the socket of another site, a Caddy that does not know this one would answer, and open its pages."""
     both = printed(tmp_path, "caddy")
-    ports = dict(re.findall(r"^http://(\S+):(\d+) {", both, re.MULTILINE))
-    assert len({*ports.values()}) == len(ports) == 2
-    for site, port in ports.items():
-        own = both.partition(f"http://{site}:")[2].partition("Practice pages of")[0]
-        assert {*re.findall(r"(?:reverse_proxy|forward_auth \S+) 127.0.0.1:(\d+)", own)} == {port}
+    sockets = dict(re.findall(r"^http://(\S+) {\n\tbind (\S+)$", both, re.MULTILINE))
+    assert sockets == {f"orrery.{site}": f"unix/@orrery.{site}" for site in ("north.example", "south.example")}
+    for site, socket in sockets.items():
+        own = both.partition(f"http://{site} ")[2].partition("Practice pages of")[0]
+        assert {*re.findall(r"(?:reverse_proxy|forward_auth \S+) (unix\S+)", own)} == {socket}
         assert printed(tmp_path, "caddy", "--site", "https://" + site.removeprefix("orrery.")) in both
-
-
-def test_two_sites_at_one_port_are_refused() -> None:
-    """Ports are derived from origins, and two may meet: the sentence names both, and the way out."""
-    met = dict[int, Site]()
-    sites = (Site(origin=f"https://a{number}.example", name=f"A{number}") for number in itertools.count())
-    one = next(site for site in sites if met.setdefault(question_port(site), site) is not site)
-    other = met[question_port(one)]
-    refuse_shared_port([GatedSite(one, {})])
-    with pytest.raises(
-        Invalid, match=rf"{other.name} and {one.name} would share port {question_port(one)}: .*--site"
-    ):
-        refuse_shared_port([GatedSite(other, {}), GatedSite(Site(origin=SOUTH), {}), GatedSite(one, {})])
 
 
 @each_case("path", ["/prüfung/größe.html", "/pr%C3%BCfung/gr%c3%b6%c3%9fe.html?a=/b c", "/prüfung/"])

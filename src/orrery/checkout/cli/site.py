@@ -68,7 +68,7 @@ def _print(
     server: "WebServer", runner: Runner, named: str | None, practice: str | None, service: str | None
 ) -> None:
     from orrery.checkout.settings import CheckoutSettings, SitesSettings  # noqa: PLC0415  help needs no settings
-    from orrery.checkout.site.web_servers import configuration, gated_sites, refuse_shared_port  # noqa: PLC0415  the same
+    from orrery.checkout.site.web_servers import configuration, gated_sites  # noqa: PLC0415  the same
 
     settings, sites = runner.section(CheckoutSettings), runner.section(SitesSettings).sites()
     found = gated_sites(settings.catalogue(sites), practice, named)
@@ -76,8 +76,6 @@ def _print(
         raise Invalid(
             f"A worker is for one site: choose one with --site: {', '.join(one.site.name for one in found)}."
         )
-    if server == "caddy":
-        refuse_shared_port(found)
     at = checked_base_url(service or runner.section(ServerSettings).address)
     _ = sys.stdout.write("\n".join(configuration(server, one, at) for one in found))
 
@@ -132,12 +130,7 @@ def check(
         return [{**asdict(one), **asdict(Fix.of(one.fault, pages, service))} for pages, one in found], others
 
     rows, others = runner.run(run)
-    if as_json:
-        show(rows, (), as_json=True, empty="")
-    else:
-        _show(rows)
-        if others:
-            note(f"Asked as well: {', '.join(others)}")
+    _show(rows, others, as_json=as_json)
     end_broken(when=rows)
 
 
@@ -170,10 +163,15 @@ def _asked(
     return asked
 
 
-def _show(rows: Sequence[Row]) -> None:
+def _show(rows: Sequence[Row], others: Sequence[str], *, as_json: bool) -> None:
+    if as_json:
+        show(rows, (), as_json=True, empty="")
+        return
     columns = [{**row, "request": row["path"]} for row in rows]
     show(columns, _COLUMNS, as_json=False, empty="Nothing leaks.")
     for row in {row["fault"]: row for row in reversed(rows)}.values():
         note(f"\n{row['fault']}: {row['meaning']}\n  nginx: {row['nginx']}\n  Caddy: {row['caddy']}")
     if rows:
         note("\nAll of it: orrery site nginx, orrery site caddy, orrery site worker.")
+    if others:
+        note(f"Asked as well: {', '.join(others)}")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from orrery.checkout.site.practice import PracticePages, question_port
+from orrery.checkout.site.practice import PracticePages, name_of_questions
 from orrery.checkout.site.proving import Fault
 
 
@@ -23,8 +23,8 @@ class Fix:
 def _of_gate(pages: PracticePages, service: str) -> dict[Fault, Fix]:
     at, path = pages.folder or pages.path, pages.path.rstrip("/")
     block = f"location ^~ {at} {{ auth_request … }}"
-    port, product = question_port(pages.site), pages.product.name
-    asks = f"forward_auth {at}* 127.0.0.1:{port} {{ uri /orrery-gate/{product} … }}"
+    at_socket, product = f"unix/@{name_of_questions(pages.site)}", pages.product.name
+    asks = f"forward_auth {at}* {at_socket} {{ uri /orrery-gate/{product} … }}"
     asked = f"proxy_pass {service}{pages.gate};"
     return {
         "open": Fix("Anybody can see it: the web server does not ask the access gate.", block, asks),

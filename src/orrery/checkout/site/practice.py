@@ -1,8 +1,8 @@
 """Where the practice pages of each product are: one rule for what is printed and for what is checked. Pure."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import PurePosixPath
 from urllib.parse import quote, urlsplit
 
@@ -90,10 +90,6 @@ def pages_at(url: str | None, listed: Sequence[PracticePages]) -> list[PracticeP
     raise Invalid(f"No product has practice pages{at}: its site names them by practice_url.")
 
 
-def question_port(site: Site) -> int:
-    """Return the port at which the Caddy of a site asks, which is of that site alone.
-
-    Another Caddy may listen at the same port, or an older configuration while a new one is loaded. One that does
-    not know the site answers with an empty 200, which `forward_auth` takes for a yes.
-    """
-    return 20000 + int.from_bytes(sha256(site.origin.encode()).digest()) % 10000
+def name_of_questions(site: Site) -> str:
+    """Return what the Caddy of a site calls the second site that asks Orrery, and its socket."""
+    return f"orrery.{re.sub('[^a-z0-9.-]+', '-', urlsplit(site.origin).netloc) or 'site'}"

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
-from urllib.parse import urlsplit
 
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.site.pages import page_without_service
-from orrery.checkout.site.practice import PracticePages, practice_pages, question_port
+from orrery.checkout.site.practice import PracticePages, name_of_questions, practice_pages
 from orrery.checkout.sites import ENDED, GATE, LOST, Site
 from orrery.errors import Invalid
 from orrery.syntax.web_file import web_file
@@ -55,19 +54,6 @@ def gated_sites(
     return [GatedSite(site, _folders(pages)) for site, pages in sold.items()]
 
 
-def refuse_shared_port(gated: Sequence[GatedSite]) -> None:
-    """Raise `Invalid` where the Caddy of two sites would ask at one port."""
-    by_port: dict[int, Site] = {}
-    for one in gated:
-        port = question_port(one.site)
-        other = by_port.setdefault(port, one.site)
-        if other is not one.site:
-            raise Invalid(
-                f"{other.name} and {one.site.name} would share port {port}: print each by itself, with --site, "
-                "and write another port everywhere in one of the two files."
-            )
-
-
 def _folders(pages: Sequence[PracticePages]) -> Mapping[str, str]:
     found = {one.product.name: _folder(one) for one in pages}
     for shorter, longer in pairwise(sorted(found.values())):
@@ -92,8 +78,7 @@ def configuration(server: WebServer, gated: GatedSite, service: str) -> str:
     """Return the configuration of a site's web server; `service` is where that server reaches Orrery."""
     filled = {
         "NAME": gated.site.origin or "the site",
-        "SITE": f"orrery.{re.sub('[^a-z0-9.-]+', '-', urlsplit(gated.site.origin).netloc) or 'site'}",
-        "PORT": str(question_port(gated.site)),
+        "SITE": name_of_questions(gated.site),
         "SERVICE": service,
         "TLS": _TLS if service.startswith("https:") else "",
         "GATE": GATE,
