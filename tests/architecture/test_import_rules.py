@@ -154,6 +154,7 @@ PLANTED = [
     Planted(
         "no-sandbox", "app/__init__.py", "import orrery.sandbox.ground", "orrery.app -> orrery.sandbox.ground"
     ),
+    Planted("vendors-at-home", "owner_page/page.py", "import jinja2", "orrery.owner_page.page -> jinja2"),
     Planted("no-sandbox", "adapters/ntfy.py", "import orrery.sandbox", "orrery.adapters.ntfy -> orrery.sandbox"),
     Planted(
         "below-the-edge",

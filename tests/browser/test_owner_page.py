@@ -12,10 +12,12 @@ from starlette.routing import Mount, Route
 from orrery.edge.headers import SecurityHeaders
 from orrery.edge.http import add_reference, bare_app, public_app
 from orrery.edge.metrics import Metrics
+from orrery.owner_page.verdicts import MOST_IN_FULL, judged
+from orrery.ports.health import Finding, Problem
 from tests.browser.accessibility import violations_in_both_schemes
 from tests.browser.conftest import OpenPage, Watch
 from tests.owner_page.test_buttons import Page
-from tests.support.clock import ManualClock
+from tests.support.clock import START, ManualClock
 from tests.support.panels import LONG, PASSWORD, TO_GO_LIVE, TROUBLE, WELL, WIDE, failing, owner_page
 from tests.support.rounds import found
 from tests.support.serving import served
@@ -24,6 +26,21 @@ OWNER = {"username": "owner", "password": PASSWORD}
 RED = "Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])"
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
 
+
+MANY = [
+    Problem(
+        Finding(
+            f"dispute:du_3Q9xK2LkdIwHu7ix0sZ{number}",
+            "broken",
+            "Open: charge ch_3Q9xK2LkdIwHu7ix0sZ is disputed, answer by 2026-11-30 12:00 UTC.",
+            "Answer in the processor's dashboard: a dispute without an answer is lost. Whose it is: "
+            "`orrery access show ref_7k3m9xq2hd4v`.",
+            essential=False,
+        ),
+        START,
+    )
+    for number in range(13)
+]
 
 _OVERHANG = """Math.max(...[...document.querySelectorAll("table")].map(table =>
     Math.round(table.getBoundingClientRect().right
@@ -41,6 +58,7 @@ def desk() -> Iterator[str]:
         "/new": owner_page(clock, (TO_GO_LIVE, *WELL)),
         "/long": owner_page(clock, LONG),
         "/wide": owner_page(clock, WIDE),
+        "/many": owner_page(clock, WELL, *judged([], lambda: MANY)),
         "/closed": owner_page(clock, password_hash=None),
     }
     reference = bare_app("", [])
@@ -59,7 +77,7 @@ def sideways(page: Tab) -> int:
 def test_no_barrier_in_any_state(desk: str, open_page: OpenPage, watch: Watch) -> None:
     """In both schemes axe-core finds nothing, no width scrolls sideways, and the style is let through."""
     page = open_page(viewport=PHONE, http_credentials=OWNER)
-    for path in ("/owner", "/well", "/well?open", "/new", "/long?open", "/reference/docs", "/closed"):
+    for path in ("/owner", "/well", "/well?open", "/many", "/new", "/long?open", "/reference/docs", "/closed"):
         page.goto(desk + path)
         assert sideways(page) == 0
         assert violations_in_both_schemes(page) == []
@@ -89,6 +107,16 @@ def test_a_phone_needs_few_thumbs(desk: str, open_page: OpenPage) -> None:
     page.goto(f"{desk}/well")
     expect(page.get_by_role("table", name="Sales").get_by_role("row")).to_have_count(11)
     assert page.evaluate("document.documentElement.scrollHeight") < 2000
+
+
+def test_many_problems_need_few_thumbs(desk: str, open_page: OpenPage) -> None:
+    """Of 13 problems the most urgent are in full, and the others a line each, which leads to all of it."""
+    page = open_page(viewport=PHONE, http_credentials=OWNER)
+    page.goto(f"{desk}/many")
+    assert page.evaluate("document.documentElement.scrollHeight") < 3800
+    brief = page.get_by_role("region", name="Problems").get_by_role("listitem")
+    expect(brief).to_have_count(len(MANY) - MOST_IN_FULL)
+    assert {one.bounding_box()["height"] < 40 for one in brief.all()} == {True}  # pyright: ignore[reportOptionalSubscript] it is in sight
 
 
 def test_a_step_to_go_live_is_a_block(desk: str, open_page: OpenPage) -> None:

@@ -10,6 +10,7 @@ from orrery.adapters.memory import MemoryStore
 from orrery.app.settings.variables import secret_names
 from orrery.checkout.catalogue import Product
 from orrery.checkout.health import RETIRING
+from orrery.checkout.secrets import SERVICE_TOKEN
 from orrery.checkout.settings import CheckoutSettings, SitesSettings
 from orrery.live.budget import StoredBudget
 from orrery.live.health import LiveHealth
@@ -85,6 +86,29 @@ async def test_who_sells(checkout: dict[str, str], site: dict[str, str], livemod
     plan = replace(health.plan, settings=settings, sites=sites, livemode=livemode)
     found = await replace(health, plan=plan, catalogue=settings.catalogue(sites)).local()
     assert [one.why.partition(",")[0] for one in found if one.part == "seller"] == ([why] if why else [])
+
+
+HOSTED = {"success_url": "https://own.example/guided/success?id={CHECKOUT_SESSION_ID}"}
+ELSEWHERE = {"success_url": "https://own.example/s?id={CHECKOUT_SESSION_ID}"}
+
+
+@each_case(
+    "addresses, site, state",
+    [(ELSEWHERE, "", "broken"), (ELSEWHERE, "South", "off"), (HOSTED, "", "off"), ({}, "", "off")],
+)
+async def test_who_needs_the_token_of_the_access_check(addresses: dict[str, str], site: str, state: str) -> None:
+    """Only a site without hosted pages asks by itself; the access gate of all others needs no token."""
+    sites = SitesSettings.model_validate([{"origin": "https://south.example", "name": "South"}])
+    product = {"vendor_slug": "acme", "cert_code": "a", "title": "T", "site": site}
+    settings = CheckoutSettings.model_validate(
+        {"products": [product], "cancel_url": "https://own.example/c"} | addresses
+    )
+    health = Shop().health
+    plan = replace(health.plan, settings=settings, sites=sites.sites(), service_tokens=())
+    found = await replace(health, plan=plan, catalogue=settings.catalogue(sites.sites())).local()
+    assert [one.state for one in found if one.part == "access check"] == [state]
+    use = SERVICE_TOKEN.use({CheckoutSettings: settings, SitesSettings: sites})  # pyright: ignore[reportArgumentType] by class
+    assert use.needed == (state == "broken")
 
 
 @each_case(

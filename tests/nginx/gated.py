@@ -7,11 +7,11 @@ import re
 import shutil
 import socket
 import subprocess
-from collections.abc import Awaitable, Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 import pytest
 from starlette.applications import Starlette
@@ -33,11 +33,17 @@ from tests.support.clock import ManualClock
 from tests.support.hosted import HostedShop, sold
 from tests.support.ports import free_ports, is_taken
 from tests.support.serving import served, serving
-from tests.support.soak import IN_CI
+from tests.support.soak import IN_CI, SOAKING
 from tests.support.unreliable_store import UnreliableStore
 from tests.support.waiting import PATIENCE, eventually
 
 T = TypeVar("T")
+
+CADDIES = Path(__file__).resolve().parents[2] / ".venv/caddies"
+"""The newer versions that `./run soak` fetches."""
+
+SERVERS = [*get_args(WebServer), *(f"caddy {one.name}" for one in sorted(CADDIES.glob("*")) if SOAKING)]
+"""Each web server; in a soak, Caddy in each version that can be had."""
 
 WORKERD = Path(__file__).resolve().parents[2] / ".venv/workerd/package/bin/workerd"
 
@@ -72,7 +78,7 @@ server {{
 
 _CADDY = """\
 {{
-	admin off
+	admin 127.0.0.1:{admin}
 	auto_https off
 }}
 import orrery-site.caddy
@@ -256,7 +262,7 @@ def write_site(root: Path, demo: DemoSite) -> None:
 
 @contextmanager
 def gated_site(
-    kind: WebServer,
+    kind: str,
     folder: Path,
     service: str | None = None,
     more: str = "",
@@ -265,22 +271,26 @@ def gated_site(
 ) -> Generator[GatedSite]:
     """Run a shop and a site's web server of that kind, as its owner configures it; it asks another `service`.
 
-    `more` are further lines of the owner's, above what is printed; there, the first text of `changed` becomes the
-    second one.
+    `kind` may name a version. `more` are further lines of the owner's, above what is printed; there, the first
+    text of `changed` becomes the second one.
     """
     root, (port,) = folder / "files", free_ports(1)
     write_site(root, demo or sites()[0])
     shop = GatedShop()
     (gated,) = gated_sites(shop.owner.catalogue)
-    text = configuration(kind, gated, service or shop.service).replace(*changed)
+    server: WebServer = next(one for one in _RUNNING if kind.startswith(one))
+    text = configuration(server, gated, service or shop.service).replace(*changed)
     with ExitStack() as stack:
         stack.callback(shop.stop)
-        stack.enter_context(_RUNNING[kind](folder, root, port, text, more))
-        yield GatedSite(kind, shop, port, folder)
+        stack.enter_context(_RUNNING[server](folder, root, port, text, more, kind.removeprefix(server).strip()))
+        yield GatedSite(server, shop, port, folder)
+
+
+_Run = Callable[[Path, Path, int, str, str, str], AbstractContextManager[None]]
 
 
 @contextmanager
-def _nginx(folder: Path, root: Path, port: int, text: str, more: str) -> Generator[None]:
+def _nginx(folder: Path, root: Path, port: int, text: str, more: str, _version: str) -> Generator[None]:
     (folder / "orrery-site.conf").write_text(more + text, encoding="utf-8")
     main = nginx.write(folder, _NGINX.format(port=port, root=root, folder=folder))
     with nginx.running(main, port):
@@ -288,20 +298,26 @@ def _nginx(folder: Path, root: Path, port: int, text: str, more: str) -> Generat
 
 
 @contextmanager
-def _caddy(folder: Path, root: Path, port: int, text: str, more: str) -> Generator[None]:
-    caddy = shutil.which("caddy", path=f"{os.defpath}:/usr/local/bin")
+def _caddy(folder: Path, root: Path, port: int, text: str, more: str, version: str) -> Generator[None]:
+    caddy = caddy_of(version)
     if not caddy and not IN_CI:
         pytest.skip("no Caddy on this machine; to have it, type: sudo apt-get install -y caddy")
-    (asked,) = re.findall(r"^http://orrery\.\S+:(\d+) {", text, re.MULTILINE)
-    own = text.replace(asked, str(*free_ports(1)))
+    own = text.replace("unix/@", f"unix/@{port}.")
     (folder / "orrery-site.caddy").write_text(own, encoding="utf-8")
-    (folder / "Caddyfile").write_text(_CADDY.format(port=port, root=root, above=more), encoding="utf-8")
+    own_file = _CADDY.format(port=port, root=root, above=more, admin=free_ports(1)[0])
+    (folder / "Caddyfile").write_text(own_file, encoding="utf-8")
     with _running([caddy or "caddy", "run", "--config", "Caddyfile"], folder, port):
         yield
 
 
+def caddy_of(version: str) -> str | None:
+    """Return the program of a version, or without one this machine's own."""
+    path = str(CADDIES / version / "bin") if version else f"{os.defpath}:/usr/local/bin"
+    return shutil.which("caddy", path=path)
+
+
 @contextmanager
-def _worker(folder: Path, root: Path, port: int, text: str, _more: str) -> Generator[None]:
+def _worker(folder: Path, root: Path, port: int, text: str, _more: str, _version: str) -> Generator[None]:
     if not WORKERD.exists() and not IN_CI:
         pytest.skip("no workerd on this machine; with npm there, `./run setup` fetches it")
     (folder / "worker.mjs").write_text(text, encoding="utf-8")
@@ -312,7 +328,7 @@ def _worker(folder: Path, root: Path, port: int, text: str, _more: str) -> Gener
             yield
 
 
-_RUNNING = {"nginx": _nginx, "caddy": _caddy, "worker": _worker}
+_RUNNING: dict[WebServer, _Run] = {"nginx": _nginx, "caddy": _caddy, "worker": _worker}
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import pytest
 from orrery.checkout.site.web_servers import WebServer
 from orrery.errors import StoreUnavailable
 from orrery.sandbox.site import DemoSite, sites
-from tests.nginx.gated import AT, MARK, PLAIN, VISITOR, Answer, GatedSite, expect_away, gated_site
+from tests.nginx.gated import AT, MARK, PLAIN, SERVERS, VISITOR, Answer, GatedSite, expect_away, gated_site
 from tests.support.certificates import make_certificate
 from tests.support.checkout import BUYER, OTHER, PRODUCT, metadata_of
 from tests.support.hosted import OF_PAGE, sold
@@ -70,10 +70,10 @@ WAYS: list[tuple[str, dict[str, str], bytes | None]] = [
 ]
 
 
-@pytest.fixture(scope="module", params=["nginx", "caddy", "worker"])
+@pytest.fixture(scope="module", params=SERVERS)
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GatedSite]:
     """Run a site on each web server."""
-    with gated_site(request.param, tmp_path_factory.mktemp(request.param)) as one:
+    with gated_site(request.param, tmp_path_factory.mktemp("site")) as one:
         yield one
 
 

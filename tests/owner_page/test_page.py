@@ -5,6 +5,7 @@ import base64
 import hashlib
 import re
 from dataclasses import replace
+from functools import partial
 from html.parser import HTMLParser
 
 import httpx2
@@ -18,8 +19,10 @@ from orrery.edge.http import bare_app, private_app, public_app
 from orrery.edge.metrics import Metrics
 from orrery.errors import StoreUnavailable
 from orrery.owner_page.page import MOST_ROWS, OwnerPage, by_urgency, line, overall
+from orrery.owner_page.verdicts import MOST_IN_FULL, judged
+from orrery.ports.health import Finding, Problem
 from orrery.ports.panels import Panel, PanelSource, Tone
-from tests.support.clock import ManualClock
+from tests.support.clock import START, ManualClock
 from tests.support.panels import HASH, LONG, PASSWORD, SALES, TROUBLE, WELL, failing, owner_page, source
 from tests.support.requests import client_of
 from tests.support.rounds import found
@@ -41,6 +44,13 @@ async def shown(*panels: Panel, more: tuple[PanelSource, ...] = (), query: str =
     found = await answer(owner_page(ManualClock(), panels, *more), query=query)
     assert found.status_code == 200
     return re.sub(r"<style>.*?</style>", "", found.text, flags=re.DOTALL)
+
+
+def problem(key: str, *, acknowledged: bool = False) -> Problem:
+    """Return an open problem, or one that the owner put aside."""
+    return Problem(
+        Finding(key, "broken", "It failed.", "Look.", essential=False), START, acknowledged=acknowledged
+    )
 
 
 class Outline(HTMLParser):
@@ -301,6 +311,19 @@ async def test_many_rows_unfold() -> None:
     assert (folded.count("<td"), whole.count("<td")) == (MOST_ROWS, MOST_ROWS + 7)
     assert '<a href="/owner?open#wants-1">7 more</a>' in folded
     assert " more</a>" not in whole + await shown(replace(panel, rows=rows[:MOST_ROWS]), query="")
+
+
+async def test_of_many_problems_the_first_are_in_full() -> None:
+    """Folded, the first open problems are whole, and of each other one there is a line that leads to it."""
+    many = [*(problem(f"job: {number}") for number in range(9)), problem("aside", acknowledged=True)]
+    for listed, in_full in ((many, MOST_IN_FULL), (many[7:], 2), ([], 0)):
+        (one,) = judged([], partial(list[Problem], listed))
+        folded, whole = Outline(await shown(more=(one,), query="")), Outline(await shown(more=(one,)))
+        buttons = [form["id"] for form in whole.named("form")]
+        assert [form["id"] for form in folded.named("form")] == buttons[:in_full]
+        assert len(buttons) == len(listed)
+        led_to = [link["href"] for link in folded.named("a") if "problem-" in str(link["href"])]
+        assert led_to == [f"/owner?open#{one}" for one in buttons[in_full:]]
 
 
 async def test_figures_stand_flush_right() -> None:

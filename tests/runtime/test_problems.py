@@ -7,10 +7,11 @@ import pytest
 
 from orrery.adapters.unavailable_store import UnavailableStore
 from orrery.errors import Invalid, NotFound, StoreUnavailable
-from orrery.ports.health import Finding, count_line
+from orrery.ports.health import Finding, count_line, magnitudes
 from orrery.runtime.problems import LONGEST, LONGEST_URGENT, Acknowledgement, Problems, named
 from tests.runtime.test_watch import HOLD, Desk
 from tests.support.clock import START
+from tests.support.tables import each_case
 
 LOST = Finding(
     "webhook secret", "broken", "It is missing.", "Put it there: `orrery config check`.", essential=True
@@ -86,6 +87,17 @@ async def test_put_aside_until_it_changes() -> None:
     await desk.looks(5, OFTEN)
     assert count_line(await problems(desk).all()) == "1 needs attention"
     assert len(await desk.told()) == 1
+
+
+@each_case("before, after, comes_back", [(9, 12, 1), (12, 99, 0), (12, 3, 0), (99, 100, 1), (1, 9, 0)])
+async def test_a_count_changes_with_its_next_power_of_ten(before: int, after: int, comes_back: int) -> None:
+    """What is only counted comes back when it has grown by as much as an owner would care about."""
+    desk = Desk()
+    desk.findings = [replace(SLOW, items=magnitudes("waiting", before))]
+    _ = await problems(desk).acknowledge(SLOW.part, None)
+    desk.findings = [replace(SLOW, items=magnitudes("waiting", after))]
+    (found,) = await problems(desk).all()
+    assert found.is_open == bool(comes_back)
 
 
 async def test_put_aside_while_its_push_is_out() -> None:

@@ -17,7 +17,7 @@ def privacy_of(store: Store, clock: ManualClock) -> Privacy:
 
 async def texts(store: Store, clock: ManualClock) -> list[str]:
     """Return the texts of the journal."""
-    return [one.text for one in (await Journal(store, clock).newest(10)).whole()]
+    return [one.text for one in (await Journal(store, clock).read()).whole()]
 
 
 async def test_a_person_is_exported_with_the_track_and_erased(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pydantic import AwareDatetime
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
 from orrery.record import Id, Personal, Record, RecordPart
-from orrery.runtime.collection import FOR_EVER, Collection
+from orrery.runtime.collection import FOR_EVER, Collection, sortable
 
 KEEP_BROWSERS = timedelta(days=400)
 """How long a browser that comes no more is remembered, as long as it keeps its cookie (facts, Gate and cookie)."""
@@ -42,7 +42,7 @@ class AccessGeneration(Record):
 
 
 def browsers_of(store: Store, clock: Clock) -> Collection[AccessBrowsers]:
-    """Return the browsers, by session; indexed by each browser, and where as many as there may be were used."""
+    """Return the browsers, by session; indexed by each browser, and by when the last one with a place was used."""
     return Collection(store, clock, AccessBrowsers, "access-browsers:", _index, life=KEEP_BROWSERS)
 
 
@@ -53,5 +53,6 @@ def generation_of(store: Store, clock: Clock) -> Collection[AccessGeneration]:
 
 def _index(opened: AccessBrowsers) -> Iterable[str]:
     by_browser = [f"{BY_BROWSER}{one.browser}:{opened.session_id}" for one in opened.browsers]
-    is_crowded = sum(one.used_at is not None for one in opened.browsers) >= MOST
-    return [*by_browser, f"{CROWDED}{opened.session_id}"] if is_crowded else by_browser
+    latest = sorted((one.used_at for one in opened.browsers if one.used_at), reverse=True)
+    full = [f"{CROWDED}{sortable(one)}:{opened.session_id}" for one in latest[MOST - 1 : MOST]]
+    return [*by_browser, *full]

@@ -126,7 +126,7 @@ class CheckoutDomain:
         )
         self.creation_health, self.proxies = CreationHealth(stored), ProxyHealth(stored, plan.trusted_proxies)
         self.health = CheckoutHealth(plan, catalogue, processor, self.events.finding)
-        self.in_need, self.sales = BuyersInNeed(stored, reads), SalesPanel(stored, reads, live)
+        self.in_need, self.sales = BuyersInNeed(stored, reads), SalesPanel(stored, reads, live, plan.zone)
         self.going_live = GoingLive(stored, self.selling, self.health.local)
         self.checkout = Checkout(stored, processor, self.selling, self.creation_health, self.session_states, tasks)
 

@@ -48,10 +48,17 @@ class CheckoutHealth:
                 for part, name, what, present in (
                     ("processor key", "processor_api_key", "the key", self.plan.has_api_key),
                     ("webhook secret", "webhook_signing_secret", "it", self.plan.signing_secrets),
-                    ("access check", "access_service_token", "a token", self.plan.service_tokens),
                 )
             ),
+            self._access_check(),
         ]
+
+    def _access_check(self) -> Finding:
+        part, name, tokens = "access check", "access_service_token", self.plan.service_tokens
+        if tokens or self.plan.settings.needs_access_check(self.plan.sites):
+            return of_secret(part, name, "a token", present=bool(tokens), essential=True, of_settings=True)
+        todo = f"A server that asks by itself needs a token in the secret file {name}."
+        return Finding(part, "off", "The web servers of the sites ask the access gate.", todo, essential=True)
 
     def _shared_codes(self) -> list[Finding]:
         todo = "Every access check of it must carry vendorSlug; without it the check answers 422."

@@ -2,7 +2,7 @@
 
 import re
 
-from orrery.checkout.settings import CheckoutSettings
+from orrery.checkout.settings import CheckoutSettings, SitesSettings
 from orrery.runtime.secret import (
     Form,
     SecretKind,
@@ -94,8 +94,15 @@ SIGNING_SECRET = SecretKind(
 )
 """One secret a line: several during a rotation (decision 7)."""
 
+
+def _use_of_token(sections: Sections) -> SecretUse:
+    if sections[CheckoutSettings].needs_access_check(sections[SitesSettings].sites()):
+        return _use(sections, "practice sites cannot ask who has access; their pages stay closed.")
+    return unused("No site asks who has access: their web servers ask the access gate.")
+
+
 SERVICE_TOKEN = SecretKind(
-    use=lambda sections: _use(sections, "practice sites cannot ask who has access; their pages stay closed."),
+    use=_use_of_token,
     unusable=_why_no_tokens,
     form=lambda text, _: _note_several(one_a_line(text)),
     values=one_a_line,

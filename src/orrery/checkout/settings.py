@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, Self
+from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, Field, RootModel, model_validator
 
@@ -183,6 +184,10 @@ class CheckoutSettings(SellerSettings):
         products = tuple(one.product(default, sites) for one in self.products)
         return Catalogue(products, default or replace(DEFAULT, practice_url=self.practice_url))
 
+    def needs_access_check(self, sites: Sequence[Site] = ()) -> bool:
+        """Return whether a product's practice pages are on a server that asks by itself who has access."""
+        return any(one.site and not one.site.asks_gate for one in self.catalogue(sites).listed)
+
     def terms(self, sites: Sequence[Site] = ()) -> SessionTerms | None:
         """Return the parameters that all sessions share, or None while no site has the two addresses."""
         if not (self.success_url and self.cancel_url) and (self.success_url or not sites):
@@ -210,3 +215,8 @@ class CheckoutPlan:
     trusted_proxies: Sequence[str]
     sites: Sequence[Site] = ()
     service: str = ""
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The zone whose days the owner's figures are of."""
+        return ZoneInfo(self.settings.time_zone)

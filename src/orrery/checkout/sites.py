@@ -59,6 +59,11 @@ class Site(SellerDetails):
     """Whether the hosted pages are where buyers come back to, or may be: then an e-mail has a link to one."""
 
     @property
+    def asks_gate(self) -> bool:
+        """Whether its web server asks the access gate: the hosted pages are there where the practice pages are."""
+        return self.has_pages and origin_of(self.practice_url) in ("", self.origin)
+
+    @property
     def is_encrypted(self) -> bool:
         """Return whether a browser reaches the site by https: only a site on this machine may do without."""
         return not self.origin.startswith("http://")

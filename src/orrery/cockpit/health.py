@@ -56,6 +56,7 @@ class CockpitHealth:
                 f"{len(found.unreadable)} items cannot be read.",
                 _UNREADABLE,
                 essential=False,
+                items=tuple(one.name for one in found.unreadable),
             )
         waiting = sum(one.dismissed_at is None for one in found.values())
         return Finding(LEDGER_PART, "ok", f"{waiting} items wait", essential=False)

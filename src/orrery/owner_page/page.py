@@ -12,7 +12,6 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote
 
@@ -26,10 +25,9 @@ from orrery.errors import OrreryError
 from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.panels import Link, Panel, PanelSource, Tone, utc_text
-from orrery.syntax.web_file import web_file
+from orrery.syntax.web_file import web_file, web_template
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
     from markupsafe import Markup
 
 DEADLINE = 5.0
@@ -208,7 +206,7 @@ def _page(
     forms: str = "'none'",
 ) -> Response:
     style = "\n".join(map(web_file, _STYLES))
-    content = _templates().get_template(template).render(values, style=style)
+    content = web_template(f"owner/{template}").render(values, style=style)
     return HTMLResponse(content, status, headers={**_headers(style, forms), **(headers or {})})
 
 
@@ -224,14 +222,6 @@ def _headers(style: str, forms: str) -> dict[str, str]:
         "Content-Security-Policy": policy,
         "Referrer-Policy": "same-origin",
     }
-
-
-@cache
-def _templates() -> "Environment":
-    from jinja2 import Environment, PackageLoader, select_autoescape  # noqa: PLC0415  it is needed here only
-
-    loader = PackageLoader("orrery", "web/owner")
-    return Environment(loader=loader, autoescape=select_autoescape(), trim_blocks=True, lstrip_blocks=True)
 
 
 def _place(key: str) -> str:

@@ -8,6 +8,9 @@ from orrery.ports.panels import Button, Panel, PanelSource, Tone, utc_text
 
 TITLE = "Problems"
 
+MOST_IN_FULL = 3
+"""How many open problems the folded page shows in full; the others have a line each."""
+
 Listed = Callable[[], Sequence[Problem]]
 
 
@@ -51,7 +54,8 @@ def _list(problems: Sequence[Problem]) -> Panel:
     tone = _tone(wanting) or "good"
     aside = sum(one.acknowledged for one in problems)
     shown = columns if rows else ()
-    return Panel(TITLE, count_line(problems), tone, "", shown, rows, count=len(wanting), aside=aside)
+    listed = Panel(TITLE, count_line(problems), tone, "", shown, rows, count=len(wanting), aside=aside)
+    return replace(listed, in_full=min(MOST_IN_FULL, len(wanting)))
 
 
 def _button(problem: Problem) -> Button:

@@ -56,8 +56,8 @@ class Finding:
     one fault, with a push about the cause only. `settled`: the part has judged its state over time, so that pushes
     about its beginning and its end need no further wait. `early`: the part is broken, and not for long enough for
     a push. `severity` is 5 for an essential part, else what the check decides. `items` are what it is about, such
-    as the ids of sessions, where that is more than one: a new one is a change, and is pushed. What has a `concern`
-    is about one payment: its push is separate, and there is no push about its end.
+    as the ids of sessions, a deadline, or the `magnitudes` of a count: a new one is a change, and is pushed. What
+    has a `concern` is about one payment: its push is separate, and there is no push about its end.
     `of_settings`: it follows from the settings and the secrets: the service logs it at its start, and
     `orrery config check` shows it before. `of_machine`: it is about the machine or the process that checks, and
     not about what the nodes share. `node` is the node that such a finding is about.
@@ -116,6 +116,11 @@ class Finding:
         """The command to type: the first one in `todo`, or the one that shows more."""
         found = _COMMAND.search(self.todo)
         return found[1] if found else "orrery doctor"
+
+
+def magnitudes(what: str, count: int) -> tuple[str, ...]:
+    """Return a count as the items of a finding, one for each power of ten: past the next one it has changed."""
+    return tuple(f"{what}: {10**power}" for power in range(len(str(count)))) if count else ()
 
 
 @dataclass(frozen=True, slots=True)

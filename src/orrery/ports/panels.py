@@ -50,7 +50,7 @@ class Panel:
     `rows`, whose cells are text, links or buttons. A time in any of these texts is written by `utc_text`, and a
     command between backticks: the page formats both. A panel with the tone `bad` or `attention` needs attention,
     in `count` things; `aside` are acknowledged. `plain` is a part that is not in use, or a figure that is neither
-    good nor bad.
+    good nor bad. `in_full` is how many rows the folded page shows whole; each other one has a line.
     """
 
     title: str
@@ -62,6 +62,7 @@ class Panel:
     takings: tuple[Takings, ...] = ()
     count: int = 1
     aside: int = 0
+    in_full: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,14 +196,15 @@ class Outbox:
         return sum(await together(*(self._deliver_all(one, since) for one in channels or CHANNELS)))
 
     async def _deliver_all(self, channel: Channel, since: int) -> int:
-        count = 0
-        if receiver := self._receivers.get(channel):
-            receiver.begin(since)
+        receiver, count = self._receivers.get(channel), 0
+        if receiver is None:  # it waits, untried, until its service is configured
+            return 0
+        receiver.begin(since)
         before = await self._waiting_before(channel, since)
         async for index in self._due(channel):
             if found := await self._behind(index):
                 count += 1
-                if not await self._deliver(found, may_be_tried=found.id in before):
+                if not await self._deliver(found, receiver, may_be_tried=found.id in before):
                     break
         return count
 
@@ -295,13 +296,14 @@ class Outbox:
             log.info("the index of notifications changed meanwhile", id=row_id)
         return None
 
-    async def _deliver(self, old: StoredRecord[Notification], *, may_be_tried: bool) -> bool:
+    async def _deliver(
+        self, old: StoredRecord[Notification], receiver: Deduplication, *, may_be_tried: bool
+    ) -> bool:
         """Try one row; return whether its channel works."""
         row, message = old.record, old.record.message()
         # Every change of a row that waits makes it due at another time.
         untried = not may_be_tried and row.due_at == row.created_at
         try:
-            receiver = self._receiver(row.channel)
             async with asyncio.timeout(SEND_DEADLINE):
                 await receiver.send(message, row.created_at, untried=untried)
         except DeliveryFailed as error:
@@ -319,12 +321,6 @@ class Outbox:
         receiver.marked(message)
         log.info("notification delivered", id=row.id, channel=row.channel, attempts=done.attempts)
         return True
-
-    def _receiver(self, channel: Channel) -> Deduplication:
-        receiver = self._receivers.get(channel)
-        if receiver is None:
-            raise DeliveryFailed(f"No {channel} service is configured.", permanent=False)
-        return receiver
 
     async def _failed(self, old: StoredRecord[Notification], reason: str, *, permanent: bool = False) -> None:
         row, now, attempts = old.record, self._clock.now(), old.record.attempts + 1

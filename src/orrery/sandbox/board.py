@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import cast
 from urllib.parse import parse_qsl
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from orrery.sandbox.ground import Document
+from orrery.syntax.web_file import web_template
 
 WEB = Path(__file__).parent.parent / "web" / "sandbox"
 """Templates and styles of the sandbox's pages."""
@@ -42,14 +42,9 @@ def utc_text(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-_TEMPLATES = Environment(
-    loader=FileSystemLoader(WEB), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-)
-_TEMPLATES.filters |= {"utc_text": utc_text}
-
-
 def render(template: str, status: int = 200, **values: object) -> Response:
-    return HTMLResponse(_TEMPLATES.get_template(template).render(values, money=money), status, dict(_HEADERS))
+    page = web_template(f"sandbox/{template}").render(values, money=money, utc_text=utc_text)
+    return HTMLResponse(page, status, dict(_HEADERS))
 
 
 async def form_of(request: Request) -> dict[str, str]:

@@ -223,6 +223,7 @@ class SecretsCheck:
             essential=bool(use and use.essential and use.needed and not held),
             settled=trouble != "restart",
             severity=ACT_TODAY if trouble in ("mode", "restart") else URGENT,
+            items=(trouble,),
         )
 
     def _row(self, name: str, baseline: Baseline | None, announced: Announcement | None) -> tuple[str, ...]:

@@ -55,8 +55,8 @@ class Journal:
         _ = await commit(self._store, self.entries.changes(entry_id, None, entry))
         return entry_id
 
-    async def newest(self, limit: int, track: Track | None = None) -> RecordPage[TrackJournalEntry]:
-        """Return up to `limit` entries, of one track or of both, the newest first.
+    async def read(self, track: Track | None = None) -> RecordPage[TrackJournalEntry]:
+        """Return the entries of one track or of both, the newest first.
 
         What cannot be read on the way is named whatever the track: it may be of either.
         """
@@ -64,6 +64,4 @@ class Journal:
         async for page in self.entries.pages(newest_first=True):
             wanted = [one for one in page.records if track in (None, one.record.track)]
             found += RecordPage(wanted, page.unreadable)
-            if len(found.records) >= limit:
-                break
-        return RecordPage(found.records[:limit], found.unreadable)
+        return found

@@ -2,9 +2,13 @@
 
 from datetime import timedelta
 
+from orrery.checkout.access.buyers_in_need import MOST
+from orrery.checkout.browser_records import MOST as MOST_BROWSERS
+from orrery.checkout.browser_records import AccessBrowsers, OpenedBrowser
 from orrery.checkout.records import WithheldSession
 from orrery.ports.store import Put
 from orrery.runtime import outbox
+from orrery.runtime.collection import commit
 from orrery.runtime.outbox import Outbox
 from orrery.runtime.references import References
 from tests.support.checkout import BUYER, INDEX_KEY, Shop, record, stored_access
@@ -39,6 +43,26 @@ async def test_a_refused_email_is_a_problem_with_its_buyer() -> None:
     assert "@" not in finding.in_a_push
     assert f"`orrery access change-email {reference('cs_1')} ADDRESS --resend --reason refused`" in finding.todo
     assert BUYER not in str(finding)
+
+
+async def test_shared_accesses_are_counted_however_many_there_are() -> None:
+    """The last ones that filled are listed one by one, the others counted; those of the day before are over."""
+    shop = Shop()
+    for number in range(MOST + 7):
+        used = START + timedelta(minutes=number)
+        browsers = tuple(
+            OpenedBrowser(browser=f"{number}-{one}", opened_at=used, used_at=used) for one in range(MOST_BROWSERS)
+        )
+        opened = AccessBrowsers(session_id=f"cs_{number}", browsers=browsers)
+        await shop.store.commit(stored_access(record(f"cs_{number}")))
+        _ = await commit(shop.store, shop.stored.browsers.changes(f"cs_{number}", None, opened))
+    shop.clock.advance(timedelta(days=1, minutes=3).total_seconds())
+    found = await shop.in_need.findings()
+    listed = [f"browsers of {reference(f'cs_{number}')}" for number in reversed(range(7, MOST + 7))]
+    assert [one.part for one in found] == [*listed, "browsers of others"]
+    assert found[-1].why == "3 more."
+    assert found[-1].items == tuple(reference(f"cs_{number}") for number in (6, 5, 4))
+    assert len(await shop.in_need.all()) == MOST + 3
 
 
 async def test_a_corrected_address_ends_it() -> None:

@@ -40,7 +40,7 @@ async def test_what_does_not_add_up_is_a_finding() -> None:
     assert (await shop.reconciliation.panel()).headline == "1 with access without payment"
     assert not any(one.essential for one in await shop.reconciliation.findings())
     (finding,) = await shop.reconciliation.findings()
-    assert finding.command == "orrery access revoke cs_1 --reason refunded"
+    assert finding.command == "orrery access revoke cs_1 --reason 'charge ch_1 was refunded'"
     await shop.desk.revoke("cs_1", "refunded")
     assert [one.state for one in await shop.reconciliation.findings()] == ["ok"]
     assert (await shop.reconciliation.panel()).headline == "What is paid has access, and what has access is paid"
@@ -101,3 +101,23 @@ async def test_a_dispute_of_the_release_before() -> None:
     ]
     rolled_back = after.record.change(dispute="won", dispute_id="du_2")
     assert [one.status for one in rolled_back.every_dispute] == ["lost", "won"]
+
+
+async def test_the_command_names_why_the_access_ends() -> None:
+    """The reason that is kept of a revocation is the one for which the session is listed: a lost dispute."""
+    shop = await sold()
+    await later(shop, DAY, dispute("lost"))
+    await shop.reconciliation.run_unattended()
+    (finding,) = await shop.reconciliation.findings()
+    assert finding.command == "orrery access revoke cs_1 --reason 'the dispute of charge ch_1 was lost'"
+
+
+async def test_another_deadline_is_a_change() -> None:
+    """A dispute that was put aside comes back when it must be answered by another day."""
+    shop = await sold()
+    items = list[tuple[str, ...]]()
+    for due in (9, 9, 5):
+        await later(shop, DAY, dispute("needs_response", respond_by=START + due * DAY))
+        await shop.reconciliation.run_unattended()
+        items += [one.items for one in await shop.reconciliation.findings() if one.part == "dispute:du_1"]
+    assert items[0] == items[1] != items[2]

@@ -9,9 +9,6 @@ import pytest
 from orrery.adapters.memory import MemoryStore
 from orrery.checkout.access.sales import (
     MOST,
-    Period,
-    period_of,
-    periods,
     read_bookings,
     returns_of,
     sale_of,
@@ -20,7 +17,6 @@ from orrery.checkout.access.sales import (
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.disputes import PaymentDispute
 from orrery.checkout.records import AccessRecord, RefundedTotal, Reversal
-from orrery.errors import Invalid
 from orrery.ports.panels import Link, Panel
 from orrery.ports.processor import Charge, ChargeEvent, Dispute
 from orrery.ports.store import Put
@@ -64,47 +60,6 @@ def dispute(status: str, taken_at: datetime | None = START, amount: int = 4900) 
     return PaymentDispute(
         dispute_id="du_1", status=status, changed_at=START, amount=amount, currency="usd", taken_at=taken_at
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "since", "until"),
-    [
-        ("today", datetime(2026, 3, 10, tzinfo=UTC), datetime(2026, 3, 11, tzinfo=UTC)),
-        ("7d", datetime(2026, 3, 4, tzinfo=UTC), datetime(2026, 3, 11, tzinfo=UTC)),
-        ("30d", datetime(2026, 2, 9, tzinfo=UTC), datetime(2026, 3, 11, tzinfo=UTC)),
-        ("month", datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 11, tzinfo=UTC)),
-        ("last-month", datetime(2026, 2, 1, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC)),
-        ("2026-02-28", datetime(2026, 2, 28, tzinfo=UTC), datetime(2026, 3, 1, tzinfo=UTC)),
-        ("2025-12-31..2026-01-01", datetime(2025, 12, 31, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)),
-    ],
-)
-def test_a_period_is_whole_days(text: str, since: datetime, until: datetime) -> None:
-    """A period holds its first day from midnight UTC and its last one to the end."""
-    found = period_of(text, NOW)
-    assert found == Period(text, since, until)
-    edges = (since - timedelta(microseconds=1), since, until - timedelta(microseconds=1), until, None)
-    assert [found.holds(one) for one in edges] == [False, True, True, False, False]
-
-
-def test_every_named_period_can_be_asked_for() -> None:
-    """The names are those that `orrery sales` shows."""
-    assert [period_of(one.name, NOW) for one in periods(NOW)] == periods(NOW)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "yesterday", "2026-02-30", "2026-3-1", "..", "..2026-01-01", "9999-12-31", "2026-01-01..", "2026-W48"],
-)
-def test_what_is_no_period(text: str) -> None:
-    """A period that cannot be read is one sentence."""
-    with pytest.raises(Invalid, match="A period is today"):
-        period_of(text, NOW)
-
-
-def test_a_period_that_ends_before_it_begins() -> None:
-    """The sentence says how it is written."""
-    with pytest.raises(Invalid, match=r"2026-01-01\.\.2026-02-01"):
-        period_of("2026-02-01..2026-01-01", NOW)
 
 
 def test_a_sale_is_booked_when_it_was_paid() -> None:

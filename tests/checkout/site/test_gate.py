@@ -226,6 +226,30 @@ async def test_a_link_that_many_share_disturbs_no_buyer(shop: Shop) -> None:
     assert await at_the_gate(shop, cookies[0]) == 401
 
 
+async def test_a_buyer_among_people_who_share_the_link(shop: Shop) -> None:
+    """Who comes back within a day stays; who was away longer is let in by a new link, which closes all others."""
+    buyer = (await full(shop))[0]
+    sharers = list[bytes]()
+    for _ in range(4):
+        shop.clock.advance(STAYS.total_seconds() - 60)
+        assert await at_the_gate(shop, buyer) == 204
+        sharers = [await in_another(shop) for _ in range(2 * MOST)]
+        _ = [await at_the_gate(shop, one) for one in sharers]
+        shop.clock.advance(EVERY)
+        assert await at_the_gate(shop, buyer) == 204
+    for _ in range(2):
+        shop.clock.advance(STAYS.total_seconds())
+        sharers = [await in_another(shop) for _ in range(MOST)]
+        assert [await at_the_gate(shop, one) for one in sharers] == [204] * MOST
+    shop.clock.advance(EVERY)
+    assert await at_the_gate(shop, buyer) == 401
+    assert await at_the_gate(shop, await in_another(shop)) == 403
+    await shop.desk.resend("cs_1", "shared", new_link=True)
+    assert await shop.browsers.open("cs_1", COOKIES.browser_of(buyer) or "none")
+    shop.clock.advance(EVERY)
+    assert [await at_the_gate(shop, one) for one in (buyer, *sharers)] == [204, *[401] * MOST]
+
+
 async def test_an_access_that_opens_in_no_further_browser_is_a_problem(shop: Shop) -> None:
     """It ends a day after one of the browsers was used last, or with the command that it names."""
     cookies = await full(shop)

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from http import HTTPStatus
 
 import pytest
 
 from orrery.checkout.site.check import SiteCheck
 from orrery.checkout.site.cookie import BrowserCookies
-from orrery.checkout.site.practice import PracticePages
+from orrery.checkout.site.practice import PracticePages, other_addresses
 from orrery.checkout.site.watch import DAILY, EVERY, SiteWatch
 from orrery.checkout.site_records import CheckedSite
 from orrery.checkout.sites import GATE, LOST, Site
@@ -15,10 +16,14 @@ from orrery.ports.health import URGENT, Finding
 from orrery.ports.web_sites import SiteAnswer, SiteNotReached, SiteRequest
 from orrery.runtime.collection import write
 from tests.support.checkout import INDEX_KEY, PRODUCT, Shop
+from tests.support.tables import each_case
 
 pytestmark = pytest.mark.anyio
 
 ORIGIN = "https://practise.example"
+
+PARKED = 0
+"""What answers every path with one page."""
 
 RIGHT = {
     "cache-control": "private, no-cache",
@@ -34,11 +39,13 @@ class PracticeSite:
     is_open: bool = False
     is_down: bool = False
     has_pages: bool = True
+    is_gated: bool = False
+    others: dict[str, int] = field(default_factory=dict[str, int])
     headers: dict[str, str] = field(default_factory=RIGHT.copy)
     asked: int = 0
 
     def __post_init__(self) -> None:
-        pages = PracticePages(PRODUCT.key, Site(origin=ORIGIN), ORIGIN, "/practice/")
+        pages = PracticePages(PRODUCT.key, Site(origin=ORIGIN, has_pages=self.is_gated), ORIGIN, "/practice/")
         check = SiteCheck(self, self.shop.clock, BrowserCookies.of_store(INDEX_KEY))
         self.watch = SiteWatch(self.shop.stored.checked_sites, check, [pages])
 
@@ -47,6 +54,8 @@ class PracticeSite:
         self.asked += 1
         if self.is_down:
             raise SiteNotReached(f"{origin} cannot be reached.")
+        if origin != ORIGIN:
+            return self._elsewhere(origin, request)
         cookie = request.headers.get("Cookie", "").encode()
         status = await self.shop.gate.status(PRODUCT.name, [(b"cookie", cookie)]) if self.has_pages else 404
         if request.path.startswith(GATE):
@@ -58,6 +67,12 @@ class PracticeSite:
         if not request.path.startswith("/practice/"):
             return SiteAnswer(404)
         return SiteAnswer(200, self.headers) if status == 204 or self.is_open else SiteAnswer(401)
+
+    def _elsewhere(self, origin: str, request: SiteRequest) -> SiteAnswer:
+        if origin not in self.others:
+            raise SiteNotReached(f"{origin} cannot be reached.")
+        body = b"parked" if self.others[origin] == PARKED else request.path.encode()
+        return SiteAnswer(HTTPStatus.OK if self.others[origin] == PARKED else self.others[origin], {}, body)
 
     async def found(self) -> dict[str, Finding]:
         """Return what the watch finds, by part, after a check of what is due."""
@@ -128,6 +143,48 @@ async def test_a_site_that_knows_its_buyers_by_itself(site: PracticeSite) -> Non
     site.is_open = True
     site.shop.clock.advance(DAILY.total_seconds())
     assert [*await site.found()] == ["practice pages of"]
+
+
+async def test_a_gated_site_that_lost_its_hosted_pages(shop: Shop) -> None:
+    """It has no other way to let a buyer in: without them nobody who paid sees anything."""
+    site = PracticeSite(shop, is_gated=True)
+    assert await site.found() == {}
+    site.has_pages = False
+    shop.clock.advance(DAILY.total_seconds())
+    found = (await site.found())["practice pages of"]
+    assert "hosted pages: /guided/lost without a cookie" in found.items
+
+
+@each_case(
+    "address, answers, leaks",
+    [
+        ("http://practise.example", 200, True),
+        ("https://www.practise.example", 200, True),
+        ("http://www.practise.example", 200, True),
+        ("http://www.practise.example", 301, False),
+        ("http://practise.example", 404, False),
+        ("http://practise.example", PARKED, False),
+    ],
+)
+async def test_other_addresses_of_a_site(address: str, answers: int, *, leaks: bool) -> None:
+    """What shows the pages by http or at another name leaks; what redirects, or has one page for all, does not."""
+    site = PracticeSite(Shop(), others={address: answers})
+    found = await site.found()
+    assert [one.items for one in found.values()] == (
+        [(f"other address: /practice/ at {address}, without a cookie",)] if leaks else []
+    )
+
+
+def test_which_other_addresses_there_are() -> None:
+    """A site on this machine, or at a bare address, has none."""
+    assert other_addresses("https://www.a.example:8443") == [
+        "https://www.a.example",
+        "http://www.a.example",
+        "https://a.example",
+        "http://a.example",
+    ]
+    for origin in ("http://127.0.0.1:8080", "https://192.0.2.7", "https://localhost:1", "https://[::1]:1"):
+        assert other_addresses(origin) == []
 
 
 @pytest.mark.parametrize("ahead", [timedelta(days=1), timedelta(days=365)])

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from orrery.checkout.site.practice import PracticePages, as_sent
+from orrery.checkout.sites import Site
+from tests.support.checkout import PRODUCT
 from tests.support.program import typed
 from tests.support.tables import each_case
 
@@ -54,15 +57,23 @@ def test_each_site_with_its_products(kind: str, tmp_path: Path) -> None:
     assert "south" not in north
 
 
-def test_each_site_asks_at_a_port_of_its_own(tmp_path: Path) -> None:
-    """At the port of another site, a Caddy that does not know this one would answer, and open its pages."""
+def test_each_site_asks_at_a_socket_of_its_own(tmp_path: Path) -> None:
+    """At the socket of another site, a Caddy that does not know this one would answer, and open its pages."""
     both = printed(tmp_path, "caddy")
-    ports = dict(re.findall(r"^http://(\S+):(\d+) {", both, re.MULTILINE))
-    assert len({*ports.values()}) == len(ports) == 2
-    for site, port in ports.items():
-        own = both.partition(f"http://{site}:")[2].partition("Practice pages of")[0]
-        assert {*re.findall(r"(?:reverse_proxy|forward_auth \S+) 127.0.0.1:(\d+)", own)} == {port}
+    sockets = dict(re.findall(r"^http://(\S+) {\n\tbind (\S+)$", both, re.MULTILINE))
+    assert sockets == {f"orrery.{site}": f"unix/@orrery.{site}" for site in ("north.example", "south.example")}
+    for site, socket in sockets.items():
+        own = both.partition(f"http://{site} ")[2].partition("Practice pages of")[0]
+        assert {*re.findall(r"(?:reverse_proxy|forward_auth \S+) (unix\S+)", own)} == {socket}
         assert printed(tmp_path, "caddy", "--site", "https://" + site.removeprefix("orrery.")) in both
+
+
+@each_case("path", ["/prüfung/größe.html", "/pr%C3%BCfung/gr%c3%b6%c3%9fe.html?a=/b c", "/prüfung/"])
+def test_a_path_with_letters_beyond_ascii_is_in_its_folder(path: str) -> None:
+    """A path counts by what is asked for, however it was typed."""
+    pages = PracticePages(PRODUCT.key, Site(origin=NORTH), NORTH, "/pr%C3%BCfung/")
+    assert pages.has(as_sent(path))
+    assert as_sent(path).isascii()
 
 
 def test_the_worker_is_of_one_site(tmp_path: Path) -> None:

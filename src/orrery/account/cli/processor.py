@@ -18,7 +18,7 @@ from orrery.ports.clock import Clock
 from orrery.ports.processor import Configuration, ItemUnreadable, ProcessorReads, split_unreadable
 from orrery.runtime.console.options import AsJson, Since
 from orrery.runtime.console.runner import Handed, Runner, Services
-from orrery.runtime.console.tables import Row, left_out, note, show, show_json
+from orrery.runtime.console.tables import Row, left_out, note, of_all, show, show_json
 from orrery.runtime.console.terminal import new_console
 from orrery.runtime.console.windows import parse_window
 from orrery.runtime.references import as_reference
@@ -271,21 +271,24 @@ def _list(
     remark: Callable[[Sequence[T]], None] = lambda _: None,
 ) -> None:
     """Show what `items` yields, the `remark` about it, and what could not be read."""
-    found, unread = split_unreadable(runner.run(lambda services: _gathered(items(services), kind.what, limit)))
+    gathered = runner.run(lambda services: _gathered(items(services), kind.what, limit))
+    found, unread = split_unreadable(gathered[:limit])
     if found or not unread:
         show(map(kind.row, found), kind.columns, as_json=as_json, empty=kind.empty)
+    if len(gathered) > len(gathered[:limit]):
+        note(of_all(len(found), None))
     remark(found)
     left_out(unread)
 
 
 async def _gathered(items: AsyncIterator[T], what: str, limit: int | None) -> list[T]:
-    """Return everything, or the first `limit`; count on standard error while it comes, in a terminal."""
+    """Return everything, or the first `limit` and one more; in a terminal count on standard error meanwhile."""
     found: list[T] = []
     with new_console(stderr=True, soft_wrap=False).status(f"0 {what}") as status:
         async for item in items:
             found.append(item)
             status.update(f"{len(found)} {what}")
-            if len(found) == limit:
+            if limit is not None and len(found) > limit:
                 break
     return found
 

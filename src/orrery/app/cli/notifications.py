@@ -21,7 +21,7 @@ from orrery.ports.domain_records import DomainRecords, RecordsNotRead
 from orrery.ports.notifier import DeliveryFailed, Notifiers, OutgoingMessage
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
-from orrery.runtime.console.tables import note, show
+from orrery.runtime.console.tables import note, of_all, show
 from orrery.runtime.outbox import DeliveryState, Notification, Outbox
 from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.references import References
@@ -76,18 +76,18 @@ def list_notifications(
 
     async def read(
         services: Services,
-    ) -> tuple[list[Notification], Sequence[RecordUnreadable], References, datetime | None]:
+    ) -> tuple[list[Notification], int, Sequence[RecordUnreadable], References, datetime | None]:
         outbox, references = services[Outbox], services[References]
         if state == "delivered":
-            newest = await _newest_delivered(outbox, limit + 1)
-            return newest, (await outbox.undelivered(limit)).unreadable, references, None
-        page = await outbox.undelivered(limit + 1, *((state,) if state else ()))
-        return page.values(), page.unreadable, references, outbox.quiet_until()
+            newest, total = await _newest_delivered(outbox, limit)
+            return newest, total, (await outbox.undelivered(limit)).unreadable, references, None
+        page = await outbox.undelivered(None, *((state,) if state else ()))
+        found = page.values()
+        shown = [row for _, rows in groupby(found, lambda row: row.state) for row in islice(rows, limit)]
+        return shown, len(found), page.unreadable, references, outbox.quiet_until()
 
     columns = ("state", "channel", "attempts", "created_at", "id", "why")
-    found, unreadable, references, quiet_until = runner.run(read)
-    shown = [row for _, rows in groupby(found, lambda row: row.state) for row in islice(rows, limit)]
-    more = f"There are more: of each state at most {limit} are listed. A higher --limit lists them."
+    shown, total, unreadable, references, quiet_until = runner.run(read)
     rows = [_shown(row, quiet_until) | {"id": references.within(row.id)} for row in shown]
     show(
         rows,
@@ -95,18 +95,19 @@ def list_notifications(
         as_json=as_json,
         empty="No such notifications.",
         unreadable=unreadable,
-        more=more if len(shown) < len(found) else "",
+        more=of_all(len(shown), total),
     )
 
 
-async def _newest_delivered(outbox: Outbox, limit: int) -> list[Notification]:
-    """Return what was delivered last: it has no index, so that a month of it is read, of which few are kept."""
-    newest = list[tuple[datetime, str, Notification]]()
+async def _newest_delivered(outbox: Outbox, limit: int) -> tuple[list[Notification], int]:
+    """Return what was delivered last, and how many: without an index a month of it is read, and few are kept."""
+    newest, total = list[tuple[datetime, str, Notification]](), 0
     async for row in outbox.rows("delivered"):
+        total += 1
         heappush(newest, (row.created_at, row.id, row))
         if len(newest) > limit:
             _ = heappop(newest)
-    return [row for _, _, row in sorted(newest, reverse=True)]
+    return [row for _, _, row in sorted(newest, reverse=True)], total
 
 
 def _shown(row: Notification, quiet_until: datetime | None) -> dict[str, object]:

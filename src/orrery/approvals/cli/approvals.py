@@ -17,7 +17,7 @@ from orrery.ports.signatures import LONGEST, OwnerKeys
 from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.options import AsJson, Newest, Reason
 from orrery.runtime.console.runner import Handed, Services
-from orrery.runtime.console.tables import Row, note, show, show_json
+from orrery.runtime.console.tables import Row, note, of_all, show, show_json
 
 if TYPE_CHECKING:
     from orrery.approvals.approvals import KnownIntent
@@ -119,16 +119,17 @@ def log(
 ) -> None:
     """Show the approval log, the newest entry first."""
 
-    async def read(services: Services) -> list[Row]:
+    async def read(services: Services) -> tuple[list[Row], int]:
         from orrery.approvals.audit import erased_as_proposed  # noqa: PLC0415  it loads what reads the store
 
         known = {one.intent.id: one for one in await approvals_of(services).proposals()}
         entries = [entry async for entry in approvals_of(services).log.entries()]
         erased = erased_as_proposed([entry for entry in entries if entry])
-        return [log_row(entry, known, erased) for entry in reversed(entries[-limit:])]
+        return [log_row(entry, known, erased) for entry in reversed(entries[-limit:])], len(entries)
 
     columns = ("number", "at", "kind", "operation", "intent", "target", "reason", "note", "signer")
-    show(runner.run(read), columns, as_json=as_json, empty="The log is empty.")
+    rows, total = runner.run(read)
+    show(rows, columns, as_json=as_json, empty="The log is empty.", more=of_all(len(rows), total))
 
 
 @group.command()

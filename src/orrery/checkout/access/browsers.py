@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from orrery.checkout.browser_records import BY_BROWSER, CROWDED, MOST, AccessBrowsers, OpenedBrowser
 from orrery.checkout.collections import CheckoutRecords
 from orrery.ports.store import Conflict
-from orrery.runtime.collection import Changes, RecordPage, Walk, commit, compare_and_set, gathered
+from orrery.runtime.collection import Changes, RecordPage, Walk, commit, compare_and_set, gathered, sortable
 
 _BUSY = "The browsers of one access change all the time."
 
@@ -30,11 +30,12 @@ class Browsers:
         """Return the accesses that a browser opened."""
         return await gathered(self._stored.browsers.indexed(Walk(f"{BY_BROWSER}{browser}:")))
 
-    async def crowded(self, most: int) -> list[AccessBrowsers]:
-        """Return the accesses that open in no further browser now, from `most` of those that could be."""
-        now = self._stored.clock.now()
-        could_be = (await gathered(self._stored.browsers.indexed(Walk(CROWDED, most)))).values()
-        return [one for one in could_be if not _has_place("", one.browsers, now)]
+    async def crowded(self, most: int) -> list[str]:
+        """Return the sessions whose access opens in no further browser now, `most` at most; last first."""
+        last_day = self._stored.clock.now() - STAYS + timedelta.resolution
+        walk = Walk(CROWDED, most, until=f"{CROWDED}{sortable(last_day)}", newest_first=True)
+        entries = walk.entries(self._stored.store, self._stored.clock)
+        return [one.key.rpartition(":")[2] async for one in entries]
 
     async def open_first(self, session_id: str, browser: str) -> bool:
         """Open an access that no browser has opened; return whether it is open in this one."""

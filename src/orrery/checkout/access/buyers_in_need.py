@@ -1,6 +1,6 @@
 """Which buyers need help: with a payment, an e-mail that was refused for ever, or an access in ten browsers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -61,7 +61,7 @@ class BuyersInNeed:
         """Return them, the newest first; raise the store's errors."""
         withheld = [await self._withheld(one) for one in await self._withheld_sessions()]
         found = [*withheld, *await self.unreached()]
-        found += await self._crowded()
+        found += await self._shared(await Browsers(self.stored).crowded(MOST_COUNTED))
         return sorted(found, key=lambda one: one.since, reverse=True)
 
     async def unreached(self, most: int | None = None) -> Sequence[BuyerInNeed]:
@@ -79,7 +79,8 @@ class BuyersInNeed:
         """
         try:
             unreached = await self.unreached(MOST_COUNTED)
-            crowded = await self._crowded()
+            crowded = await Browsers(self.stored).crowded(MOST_COUNTED)
+            shared = await self._shared(crowded[:MOST])
             waiting = [
                 await self._withheld(one) for one in await self._withheld_sessions() if one.state != "refused"
             ]
@@ -89,7 +90,7 @@ class BuyersInNeed:
         return [
             *_findings(EMAIL_TO, unreached, ACT_TODAY, refused),
             *_findings(PAYMENT_OF, waiting, 3, "All: `orrery checkout reconcile`."),
-            *_findings(BROWSERS_OF, crowded, 3, "All: `orrery today`."),
+            *_findings(BROWSERS_OF, shared, 3, "All: `orrery today`.", map(self._reference, crowded[MOST:])),
         ]
 
     async def drop(self, session_id: str) -> None:
@@ -121,12 +122,11 @@ class BuyersInNeed:
             reference, row.created_at, record.product.name, masked(record.email), why, todo, link or ""
         )
 
-    async def _crowded(self) -> list[BuyerInNeed]:
-        found = await Browsers(self.stored).crowded(MOST)
-        records = [(one, await self.stored.access.find(one.session_id)) for one in found]
-        return [self._shared(one, sold.record) for one, sold in records if sold]
+    async def _shared(self, session_ids: Iterable[str]) -> list[BuyerInNeed]:
+        read = [(await self.stored.browsers.find(one), await self.stored.access.find(one)) for one in session_ids]
+        return [self._of_sharers(opened.record, sold.record) for opened, sold in read if opened and sold]
 
-    def _shared(self, one: AccessBrowsers, record: AccessRecord) -> BuyerInNeed:
+    def _of_sharers(self, one: AccessBrowsers, record: AccessRecord) -> BuyerInNeed:
         reference = self._reference(record.session_id)
         since = max(each.opened_at for each in one.browsers)
         why = f"{MOST_BROWSERS} browsers used this access within a day, and it opens in no other"
@@ -154,7 +154,10 @@ class BuyersInNeed:
         return self.stored.references.of(session_id)
 
 
-def _findings(kind: str, buyers: Sequence[BuyerInNeed], severity: Severity, all_of_them: str) -> list[Finding]:
+def _findings(
+    kind: str, buyers: Sequence[BuyerInNeed], severity: Severity, all_of_them: str, unread: Iterable[str] = ()
+) -> list[Finding]:
+    """Return the findings about buyers; `unread` are the references of further ones."""
     found = [
         Finding(
             f"{kind}{one.reference}",
@@ -168,10 +171,10 @@ def _findings(kind: str, buyers: Sequence[BuyerInNeed], severity: Severity, all_
         )
         for one in buyers[:MOST]
     ]
-    if more := buyers[MOST:]:
-        why, items = f"{len(more)} more.", tuple(one.reference for one in more)
+    if more := (*(one.reference for one in buyers[MOST:]), *unread):
+        why = f"{len(more)} more."
         others = Finding(
-            f"{kind}others", "broken", why, all_of_them, essential=False, severity=severity, items=items
+            f"{kind}others", "broken", why, all_of_them, essential=False, severity=severity, items=more
         )
         found.append(others)
     return found

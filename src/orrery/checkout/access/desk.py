@@ -82,9 +82,12 @@ class Desk:
                 break
         return found
 
-    async def count(self) -> int:
-        """Return how many access records there are, without reading them."""
-        return sum([1 async for _ in self._stored.access.entries(ACCESS_BY_TIME)])
+    async def count(self, wanted: Callable[[AccessRecord], bool] | None = None) -> int:
+        """Return how many access records there are, without reading them, or how many of them are wanted."""
+        if wanted is None:
+            return sum([1 async for _ in self._stored.access.entries(ACCESS_BY_TIME)])
+        pages = self._stored.access.indexed(Walk(ACCESS_BY_TIME))
+        return sum([wanted(one.record) async for page in pages for one in page.records])
 
     async def find(self, session_or_email: str) -> RecordPage[AccessRecord]:
         """Return the records of one session or one e-mail address.
@@ -258,6 +261,10 @@ class Desk:
     async def journal(self, limit: int) -> RecordPage[JournalEntry]:
         """Return the newest entries of the journal."""
         return await gathered(self._stored.journal.pages(limit=limit, newest_first=True))
+
+    async def journal_length(self) -> int:
+        """Return how many entries the journal has, without reading them."""
+        return sum([1 async for _ in self._stored.journal.entries()])
 
     def record_for(self, line: ImportedAccess) -> AccessRecord:
         """Return the access record that an import would write; raise `Invalid` for unusable values."""

@@ -13,7 +13,7 @@ from orrery.checkout.errors import EventIdReused
 from orrery.checkout.records import COMPLETED, UnreadableEvent
 from orrery.errors import RecordUnreadable, StoreUnavailable
 from orrery.logs import log
-from orrery.ports.health import Finding
+from orrery.ports.health import Finding, magnitudes
 from orrery.ports.panels import utc_text
 from orrery.ports.processor import (
     CheckoutSession,
@@ -213,7 +213,8 @@ class Events:
         troubles = [await self._lost(missing)] if missing else []
         if unread:
             troubles.append(f"Undelivered events of {days} days that cannot be read: {len(unread)}. {unread[0]}")
-        if waiting := await self._unreadable(now):
+        waiting = await self._unreadable(now)
+        if waiting:
             troubles.append(f"Signed events that came and cannot be read: {waiting}.")
         if troubles:
             return Finding(
@@ -222,6 +223,11 @@ class Events:
                 " ".join(troubles),
                 "List them with `orrery checkout events --failed`.",
                 essential=True,
+                items=(
+                    *(one.id for one in missing),
+                    *magnitudes("unread", len(unread)),
+                    *magnitudes("unreadable", waiting),
+                ),
             )
         if found:
             why = f"Deliveries of {days} days that are pending: {len(found)}; all are stored, or on their way."

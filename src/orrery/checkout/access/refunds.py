@@ -17,7 +17,7 @@ from orrery.checkout.disputes import PaymentDispute
 from orrery.checkout.records import AccessRecord, LastReconciliation, RefundedTotal, Reversal, StoredDiscrepancy
 from orrery.errors import RecordUnreadable
 from orrery.logs import log
-from orrery.ports.health import ACT_TODAY, URGENT, Concern, Finding
+from orrery.ports.health import ACT_TODAY, URGENT, Concern, Finding, magnitudes
 from orrery.ports.processor import Charge, ChargeEvent, Dispute, ItemUnreadable, ProcessorReads
 from orrery.ports.store import Committed
 from orrery.runtime import outbox
@@ -85,6 +85,7 @@ class Refunds:
                     f"{_ANSWER} `orrery sales --list` lists all.",
                     essential=False,
                     severity=URGENT,
+                    items=magnitudes("more", last.more_disputes),
                 )
             )
         return found
@@ -109,6 +110,7 @@ class Refunds:
             essential=False,
             settled=True,
             severity=ACT_TODAY if dispute.inquiry else URGENT,
+            items=(dispute.reason,),  # it has the deadline: another one is a change
             concern=concern,
         )
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from shlex import quote
 
 from orrery.checkout.access.rules import AccessVerdict
 from orrery.checkout.records import LastReconciliation, StoredDiscrepancy
@@ -25,7 +26,7 @@ _LATE = "The last reconciliation is more than an hour ago"
 _NOT_RUN = "Is the service running, and does the processor answer?"
 _TODO = "See `orrery checkout reconcile`."
 _REVOKE = (
-    "If the access shall end, type `orrery access revoke {0} --reason refunded`; if it shall stay, "
+    "If the access shall end, type `orrery access revoke {0} --reason {1}`; if it shall stay, "
     "`orrery access keep {0} --reason agreed`. All: `orrery checkout reconcile`."
 )
 _PAYMENT = "The payment: `orrery processor session {}`. What to do by its reason: `orrery checkout reconcile`."
@@ -157,7 +158,7 @@ def _todo(last: LastReconciliation) -> str:
     """Return what to do about the first one that is named, and the command that lists all."""
     for text, listed in ((_PAYMENT, last.paid_without_access), (_REVOKE, _unpaid(last))):
         if listed:
-            return text.format(listed[0].session_id)
+            return text.format(listed[0].session_id, quote(listed[0].reason))
     return _TODO
 
 

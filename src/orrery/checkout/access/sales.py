@@ -1,7 +1,8 @@
 """What was paid and what went back, by day and currency: net is what the owner keeps, before the processor's fees.
 
 A sale is booked when its buyer paid, a refund when the processor reported it, and a dispute that is open or lost
-when it took the money (decision 58). The days are UTC's. An inquiry of the bank takes nothing.
+when it took the money (decision 58). The days are those of the zone that `now` is in,
+the seller's, as its receipts have them. An inquiry of the bank takes nothing.
 """
 
 import re
@@ -109,22 +110,21 @@ class Bookings:
 
 def periods(now: datetime) -> list[Period]:
     """Return the periods that have a name: today, 7 and 30 days with today, this month and the last one."""
-    today = now.astimezone(UTC).date()
+    today = now.date()
     month, tomorrow = today.replace(day=1), today + DAY
     return [
-        _days("today", today, tomorrow),
-        _days("7d", tomorrow - 7 * DAY, tomorrow),
-        _days("30d", tomorrow - 30 * DAY, tomorrow),
-        _days("month", month, tomorrow),
-        _days("last-month", (month - DAY).replace(day=1), month),
+        _days("today", today, tomorrow, now),
+        _days("7d", tomorrow - 7 * DAY, tomorrow, now),
+        _days("30d", tomorrow - 30 * DAY, tomorrow, now),
+        _days("month", month, tomorrow, now),
+        _days("last-month", (month - DAY).replace(day=1), month, now),
     ]
 
 
 def last_days(count: int, now: datetime) -> list[Period]:
     """Return the last days, today at the end."""
-    today = now.astimezone(UTC).date()
-    first = [today - number * DAY for number in reversed(range(count))]
-    return [_days(day.isoformat(), day, day + DAY) for day in first]
+    first = [now.date() - number * DAY for number in reversed(range(count))]
+    return [_days(day.isoformat(), day, day + DAY, now) for day in first]
 
 
 def period_of(text: str, now: datetime) -> Period:
@@ -136,7 +136,7 @@ def period_of(text: str, now: datetime) -> Period:
         written = _DAYS.fullmatch(text)
         first, last = written.groups() if written else ("", "")
         since, end = date.fromisoformat(first), date.fromisoformat(last or first)
-        found = _days(text, since, end + DAY)
+        found = _days(text, since, end + DAY, now)
     except (ValueError, OverflowError):
         raise Invalid(
             f"A period is {', '.join(named)}, a day such as 2026-11-30, or two such as 2026-11-01..2026-11-30."
@@ -146,8 +146,8 @@ def period_of(text: str, now: datetime) -> Period:
     return found
 
 
-def _days(name: str, since: date, until: date) -> Period:
-    return Period(name, *(datetime.combine(day, time(), UTC) for day in (since, until)))
+def _days(name: str, since: date, until: date, now: datetime) -> Period:
+    return Period(name, *(datetime.combine(day, time(), now.tzinfo).astimezone(UTC) for day in (since, until)))
 
 
 def totals(bookings: Iterable[Booking]) -> Mapping[str, Totals]:

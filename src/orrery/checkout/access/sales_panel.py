@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import date, datetime, tzinfo
 
 from orrery.checkout.access.sales import (
     MOST,
@@ -36,10 +36,11 @@ class SalesPanel:
     stored: CheckoutRecords
     reads: ProcessorReads
     livemode: bool
+    zone: tzinfo
 
     async def panel(self) -> Panel:
         """Return what is kept of today, 7 days and 30 days, by currency, and the last sales."""
-        now = self.stored.clock.now()
+        now = self.stored.clock.now().astimezone(self.zone)
         last = await newest_sales(self.stored, LAST, livemode=self.livemode)
         booked = await read_bookings(self.stored, last_days(30, now)[0].since, livemode=self.livemode, most=MOST)
         tone: Tone = "attention" if booked.unreadable else "plain"
@@ -87,18 +88,23 @@ def _figures(each: Totals, currency: str) -> tuple[str, str]:
 
 def _days(booked: Bookings, currency: str, now: datetime) -> tuple[tuple[int, ...], str]:
     """Return what was kept of each of 30 days, and that in words."""
-    nets = dict.fromkeys((one.since for one in last_days(30, now)), 0)
+    nets = dict.fromkeys((one.name for one in last_days(30, now)), 0)
     for one in booked.found:
-        day = one.at and one.at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        day = one.at and one.at.astimezone(now.tzinfo).date().isoformat()
         if day and day in nets and one.currency == currency:  # the processor's clock may have begun the next day
             nets[day] += one.signed
     if not any(nets.values()):
         return tuple(nets.values()), f"30 days, net: {money(0, currency)} each day."
     best, worst = (choose(nets, key=nets.__getitem__) for choose in (max, min))
-    words = f"30 days, net: at most {money(nets[best], currency)} a day ({best.day} {best:%b})"
+    words = f"30 days, net: at most {money(nets[best], currency)} a day ({_day(best)})"
     if nets[worst] < 0:
-        words += f", at least {money(nets[worst], currency)} ({worst.day} {worst:%b})"
+        words += f", at least {money(nets[worst], currency)} ({_day(worst)})"
     return tuple(nets.values()), f"{words}."
+
+
+def _day(name: str) -> str:
+    day = date.fromisoformat(name)
+    return f"{day.day} {day:%b}"
 
 
 def _headline(found: Mapping[str, Mapping[str, Totals]]) -> str:

@@ -13,12 +13,14 @@ from orrery.errors import Invalid, RecordUnreadable
 from orrery.ports.clock import Clock
 from orrery.runtime.console.options import AsJson, Newest, Reason
 from orrery.runtime.console.runner import Handed, Runner, Services
-from orrery.runtime.console.tables import Row, left_out, note, show, show_json
+from orrery.runtime.console.tables import Row, left_out, note, of_all, show, show_json
 from orrery.runtime.references import References
 from orrery.syntax.session_id import SESSION_ID
 
 if TYPE_CHECKING:
     from orrery.checkout.access.desk import Desk
+    from orrery.checkout.records import JournalEntry
+    from orrery.runtime.collection import RecordPage
 
 group = typer.Typer(no_args_is_help=True)
 
@@ -50,18 +52,18 @@ def list_records(
 ) -> None:
     """List access records, the newest first."""
 
-    async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable], str]:
+    async def read(services: Services) -> tuple[list[Row], list[RecordUnreadable], int]:
         desk, now, named = checkout_of(services).desk, services[Clock].now(), services[References]
-        found = await desk.newest(limit + 1, (lambda record: record.state_at(now) == state) if state else None)
+        wanted: Callable[[AccessRecord], bool] | None = (lambda one: one.state_at(now) == state) if state else None
+        found = await desk.newest(limit + 1, wanted)
         rows: list[Row] = [{**_names(one, named), **_row(one, now)} for one in found.values()]
-        # Of one state they are not counted: each record would be read for it.
-        shown = f"The newest {limit}" if state else f"{limit} of {await desk.count()}"
-        return rows, [*found.unreadable], shown
+        total = await desk.count(wanted) if len(rows) > limit else len(rows)
+        return rows[:limit], [*found.unreadable], total
 
-    rows, unreadable, shown = runner.run(read)
-    more = f"{shown}: see more with --limit." if len(rows) > limit else ""
+    rows, unreadable, total = runner.run(read)
     empty = f"No access record is {state}." if state else "No access record yet."
-    show(rows[:limit], _COLUMNS, as_json=as_json, empty=empty, unreadable=unreadable, more=more)
+    more = of_all(len(rows), total)
+    show(rows, _COLUMNS, as_json=as_json, empty=empty, unreadable=unreadable, more=more)
 
 
 @group.command("show")
@@ -174,10 +176,16 @@ def journal(
     runner: Handed,
 ) -> None:
     """List what was changed by hand, and why."""
-    found = runner.run(lambda services: checkout_of(services).desk.journal(limit))
+
+    async def read(services: Services) -> "tuple[RecordPage[JournalEntry], int]":
+        desk = checkout_of(services).desk
+        return await desk.journal(limit), await desk.journal_length()
+
+    found, total = runner.run(read)
     rows: list[Row] = [entry.model_dump() | {"at": f"{entry.at:%Y-%m-%d %H:%M:%S}"} for entry in found.values()]
     columns = ("at", "action", "session_id", "reason")
-    show(rows, columns, as_json=as_json, empty="Nothing was changed by hand.", unreadable=found.unreadable)
+    empty, more = "Nothing was changed by hand.", of_all(len(found.records) + len(found.unreadable), total)
+    show(rows, columns, as_json=as_json, empty=empty, unreadable=found.unreadable, more=more)
 
 
 def _with_record(runner: Runner, session: str, act: "Callable[[Desk, str], Awaitable[T]]") -> T:

@@ -17,7 +17,7 @@ from orrery.ports.clock import Clock
 from orrery.runtime.console.options import Reason
 from orrery.runtime.console.progress import progress_bar
 from orrery.runtime.console.runner import Handed, Services
-from orrery.runtime.console.tables import Row, note, show
+from orrery.runtime.console.tables import Row, note, of_all, show
 from orrery.runtime.references import References
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def _refuse_unusable(lines: Sequence[BroughtLine], desk: "Desk") -> None:
 
 async def _dry(lines: Sequence[BroughtLine], left: "Sequence[NoAccess]", limit: int, desk: "Desk") -> str:
     new = [one for one in lines if not await desk.was_imported(one.access)]
-    more = f"{limit} of {len(new)}: see more with --limit." if len(new) > limit else ""
+    more = of_all(min(limit, len(new)), len(new))
     show([one.row() for one in new[:limit]], _COLUMNS, as_json=False, empty="Nothing is new.", more=more)
     return f"{len(new)} would be imported, {len(lines) - len(new)} are there already.{_left_out(left)}"
 

@@ -13,7 +13,7 @@ from orrery.errors import Invalid
 from orrery.ports.panels import utc_text
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
-from orrery.runtime.console.tables import Row, left_out, show
+from orrery.runtime.console.tables import Row, left_out, of_all, show
 from orrery.runtime.references import References
 from orrery.syntax.money import decimal, money
 
@@ -53,7 +53,7 @@ def command(
 
         checkout = checkout_of(services)
         stored, livemode = checkout.stored, checkout.plan.livemode
-        now = stored.clock.now()
+        now = stored.clock.now().astimezone(checkout.plan.zone)
         chosen = [period_of(period or "30d", now)] if period or listed else periods(now)
         booked = await read_bookings(stored, min(one.since for one in chosen), livemode=livemode)
         return chosen, booked, services[References]
@@ -69,7 +69,7 @@ def command(
     else:
         columns, empty = _LIST if listed else _TOTALS, "Nothing was sold, and nothing went back."
         shown = rows if as_json or not listed else rows[:limit]
-        more = f"{limit} of {len(rows)}: see more with --limit." if len(shown) < len(rows) else ""
+        more = of_all(len(shown), len(rows))
         if not as_json:
             shown = [with_amounts(row, money if listed else decimal) for row in shown]
         show(shown, columns, as_json=as_json, empty=empty, unreadable=booked.unreadable, more=more)

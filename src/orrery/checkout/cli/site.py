@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import quote
 
 import typer
 
@@ -81,9 +80,6 @@ def _print(
     _ = sys.stdout.write("\n".join(configuration(server, one, at) for one in found))
 
 
-_AS_TYPED = "/%?&=+:;,@!$'()*~"
-"""A path's letters that stay as they are, with those of its query."""
-
 _COLUMNS = ("fault", "request", "how", "status")
 
 
@@ -114,7 +110,7 @@ def check(
     Exit 1 when something leaks or is not as it must be.
     """
 
-    async def run(services: Services) -> list[Row]:
+    async def run(services: Services) -> tuple[list[Row], list[str]]:
         from orrery.checkout.site.fixes import Fix  # noqa: PLC0415  only the command has it
         from orrery.checkout.site.practice import pages_at, practice_pages  # noqa: PLC0415  it loads the catalogue
 
@@ -128,13 +124,13 @@ def check(
                 for pages, paths in zip(chosen, asked, strict=True)
                 for one in await checkout.site_check.run(pages, paths, advance)
             ]
-        return [{**asdict(one), **asdict(Fix.of(one.fault, pages, checkout.plan.service))} for pages, one in found]
+        origins = dict.fromkeys(one.origin for one in chosen)
+        others = [other for one in origins for other in await checkout.site_check.other_addresses(one)]
+        service = checkout.plan.service
+        return [{**asdict(one), **asdict(Fix.of(one.fault, pages, service))} for pages, one in found], others
 
-    rows = runner.run(run)
-    if as_json:
-        show(rows, (), as_json=True, empty="")
-    else:
-        _show(rows)
+    rows, others = runner.run(run)
+    _show(rows, others, as_json=as_json)
     end_broken(when=rows)
 
 
@@ -146,17 +142,15 @@ def _asked(
     A named path that is in none of them is asked for once at each origin.
     """
     from orrery.checkout.site.folder import SiteFolder  # noqa: PLC0415  only the command has it
+    from orrery.checkout.site.practice import as_sent  # noqa: PLC0415  it loads the catalogue
 
     if wrong := [path for path in named if not path.startswith("/")]:
         raise Invalid(f"{wrong[0]} is no path of the site: it begins with a slash.")
+    named = [as_sent(path) for path in named]
     firsts = [*{one.origin: one for one in reversed(chosen)}.values()]
     outside = [path for path in named if not any(one.has(path) for one in chosen)]
     asked = [
-        {
-            quote(path, safe=_AS_TYPED): ""
-            for path in named
-            if pages.has(path) or (path in outside and pages in firsts)
-        }
+        {path: "" for path in named if pages.has(path) or (path in outside and pages in firsts)}
         for pages in chosen
     ]
     if root:
@@ -169,10 +163,15 @@ def _asked(
     return asked
 
 
-def _show(rows: Sequence[Row]) -> None:
+def _show(rows: Sequence[Row], others: Sequence[str], *, as_json: bool) -> None:
+    if as_json:
+        show(rows, (), as_json=True, empty="")
+        return
     columns = [{**row, "request": row["path"]} for row in rows]
     show(columns, _COLUMNS, as_json=False, empty="Nothing leaks.")
     for row in {row["fault"]: row for row in reversed(rows)}.values():
         note(f"\n{row['fault']}: {row['meaning']}\n  nginx: {row['nginx']}\n  Caddy: {row['caddy']}")
     if rows:
         note("\nAll of it: orrery site nginx, orrery site caddy, orrery site worker.")
+    if others:
+        note(f"Asked as well: {', '.join(others)}")

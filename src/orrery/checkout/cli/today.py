@@ -34,8 +34,8 @@ _BROKEN = ("key", "since", "why", "todo")
 def command(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002  a flag of the command line
     """Show what was sold today, who needs help, and what is broken; exit 1 when somebody or something is.
 
-    Net is gross less refunds and disputes of today, in UTC; `orrery sales` has other days. No vendor is asked:
-    `orrery doctor` does.
+    Net is gross less refunds and disputes of today, in time_zone of [checkout]; `orrery sales` has other days.
+    No vendor is asked: `orrery doctor` does.
     """
 
     async def read(
@@ -44,7 +44,7 @@ def command(as_json: AsJson = False, *, runner: Handed) -> None:  # noqa: FBT002
         from orrery.checkout.access.sales import last_days, read_bookings  # noqa: PLC0415  it reads the store
 
         checkout, now = checkout_of(services), services[Clock].now()
-        since = last_days(1, now)[0].since
+        since = last_days(1, now.astimezone(checkout.plan.zone))[0].since
         booked = await read_bookings(checkout.stored, since, livemode=checkout.plan.livemode)
         in_need: list[Row] = [asdict(one) for one in await checkout.in_need.all()]
         unreadable = [services[References].within(one.name) for one in booked.unreadable]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 
 from orrery.checkout.site.cookie import BrowserCookies
-from orrery.checkout.site.practice import PracticePages
+from orrery.checkout.site.practice import PracticePages, other_addresses
 from orrery.checkout.site.proving import (
     HOSTED_PAGE,
     NOWHERE,
@@ -28,6 +28,7 @@ from orrery.checkout.site.proving import (
     is_unguarded,
     of_another_product,
     of_gate,
+    of_other_address,
     of_second_path,
     plain,
     refusal_is_kept,
@@ -64,6 +65,18 @@ class SiteCheck:
         """
         return await _Run(self, pages).found(paths or {}, advance)
 
+    async def other_addresses(self, origin: str) -> list[str]:
+        """Return the other addresses of a site where something answers."""
+        addresses = other_addresses(origin)
+        answers = await asyncio.gather(*(self._answers(one) for one in addresses))
+        return [one for one, answer in zip(addresses, answers, strict=True) if answer]
+
+    async def _answers(self, address: str) -> bool:
+        try:
+            return bool(await self.web.ask(address, SiteRequest("/")))
+        except SiteNotReached:
+            return False
+
     async def answer(self, pages: PracticePages, request: SiteRequest, cookie: Cookie = "none") -> SiteAnswer:
         """Return the answer to a request with a cookie."""
         headers = dict(request.headers)
@@ -97,6 +110,8 @@ class _Run:
             return found
 
         found = [*await self._hosted(), *await self._gate(), *await of(own), *await self._refused()]
+        for address in await self._check.other_addresses(self._pages.origin):
+            found += await self._at(address, sorted({own, *wanted}))
         of_further = [one for each in await asyncio.gather(*map(of, further)) for one in each]
         if all(one.fault != "open" for one in found):
             of_further = [*map(by_its_extension, of_further)]
@@ -128,6 +143,16 @@ class _Run:
     ) -> list[Found]:
         answered = await self._answers(requests)
         return [self._found(one, answer) for one, answer in answered if is_leak(one, answer, opened, elsewhere)]
+
+    async def _at(self, address: str, paths: Sequence[str]) -> list[Found]:
+        """Return what leaks of these pages at another address of the site."""
+        there = _Run(self._check, replace(self._pages, origin=address))
+        elsewhere = await there._ask(NOWHERE)
+        found = list[Found]()
+        for path in paths:
+            opened = await self._ask(SiteRequest(path), "own")
+            found += await there._leaks([of_other_address(path, address)], opened, elsewhere)
+        return found
 
     async def _refused(self) -> list[Found]:
         refusal = await self._ask(SiteRequest(self._pages.path))

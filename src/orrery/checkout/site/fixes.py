@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from orrery.checkout.site.practice import PracticePages, question_port
+from orrery.checkout.site.practice import PracticePages, name_of_questions
 from orrery.checkout.site.proving import Fault
 
 
@@ -17,14 +17,14 @@ class Fix:
     @classmethod
     def of(cls, fault: Fault, pages: PracticePages, service: str) -> "Fix":
         """Return the words for a fault; `service` is the address of Orrery for the site's web server."""
-        return _of_gate(pages, service).get(fault) or _of_headers(service)[fault]
+        return _of_gate(pages, service).get(fault) or _of_headers(pages, service)[fault]
 
 
 def _of_gate(pages: PracticePages, service: str) -> dict[Fault, Fix]:
     at, path = pages.folder or pages.path, pages.path.rstrip("/")
     block = f"location ^~ {at} {{ auth_request … }}"
-    port, product = question_port(pages.site), pages.product.name
-    asks = f"forward_auth {at}* 127.0.0.1:{port} {{ uri /orrery-gate/{product} … }}"
+    at_socket, product = f"unix/@{name_of_questions(pages.site)}", pages.product.name
+    asks = f"forward_auth {at}* {at_socket} {{ uri /orrery-gate/{product} … }}"
     asked = f"proxy_pass {service}{pages.gate};"
     return {
         "open": Fix("Anybody can see it: the web server does not ask the access gate.", block, asks),
@@ -69,7 +69,7 @@ def _of_gate(pages: PracticePages, service: str) -> dict[Fault, Fix]:
     }
 
 
-def _of_headers(service: str) -> dict[Fault, Fix]:
+def _of_headers(pages: PracticePages, service: str) -> dict[Fault, Fix]:
     upstream = service.removeprefix("http://")
     policy, pill = "Content-Security-Policy", "of the page: script-src 'self'; connect-src 'self'"
     private, year = '"private, no-cache"', '"max-age=31536000"'
@@ -78,6 +78,12 @@ def _of_headers(service: str) -> dict[Fault, Fix]:
             "Anybody can see practice pages at a second path, which is not in their folder.",
             "no alias, root, rewrite or copy that leads to them by another path   (or gate that path, too)",
             "no handle_path, uri, root or copy that leads to them by another path   (or gate that path, too)",
+        ),
+        "other address": Fix(
+            "Anybody can see practice pages at another address of the site: its server block does not ask the "
+            "access gate.",
+            f"return 301 {pages.origin}$request_uri;   (and nothing else in the server block of that address)",
+            f"redir {pages.origin}{{uri}}   (and nothing else in the block of that address)",
         ),
         "missing": Fix(
             "It is not there for a buyer either.",

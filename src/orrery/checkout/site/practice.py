@@ -1,8 +1,8 @@
 """Where the practice pages of each product are: one rule for what is printed and for what is checked. Pure."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import PurePosixPath
 from urllib.parse import quote, urlsplit
 
@@ -49,6 +49,17 @@ class PracticePages:
         return path == self.path or (self.folder != "" and path.startswith(self.folder))
 
 
+def other_addresses(origin: str) -> list[str]:
+    """Return where else a web server may show the pages of an origin: unencrypted, and with or without www."""
+    parts = urlsplit(origin)
+    host = parts.hostname or ""
+    if parts.scheme != "https" or "." not in host or host.replace(".", "").isdigit():
+        return []  # a site on this machine, or by a bare address
+    other = host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"
+    named = (f"{scheme}://{name}" for name in (host, other) for scheme in ("https", "http"))
+    return [one for one in named if one != origin]
+
+
 def practice_pages(catalogue: Catalogue, instead: str | None = None) -> list[PracticePages]:
     """Return those of all products that are sold at a site, without an address where the settings have none.
 
@@ -66,6 +77,11 @@ def _at(key: ProductKey, site: Site, address: str) -> PracticePages:
     return PracticePages(key, site, origin_of(address), path)
 
 
+def as_sent(path: str) -> str:
+    """Return a path and its query as a browser sends them: with letters beyond ASCII encoded, else as typed."""
+    return quote(path, safe="/%?&=+:;,@!$'()*~")
+
+
 def pages_at(url: str | None, listed: Sequence[PracticePages]) -> list[PracticePages]:
     """Return those at an address, or all that have one; raise `Invalid` when no product has any."""
     if found := [one for one in listed if one.origin and (url is None or one.is_at(url))]:
@@ -74,10 +90,6 @@ def pages_at(url: str | None, listed: Sequence[PracticePages]) -> list[PracticeP
     raise Invalid(f"No product has practice pages{at}: its site names them by practice_url.")
 
 
-def question_port(site: Site) -> int:
-    """Return the port at which the Caddy of a site asks, which is of that site alone.
-
-    Another Caddy may listen at the same port, or an older configuration while a new one is loaded. One that does
-    not know the site answers with an empty 200, which `forward_auth` takes for a yes.
-    """
-    return 20000 + int.from_bytes(sha256(site.origin.encode()).digest()) % 10000
+def name_of_questions(site: Site) -> str:
+    """Return what the Caddy of a site calls the second site that asks Orrery, and its socket."""
+    return f"orrery.{re.sub('[^a-z0-9.-]+', '-', urlsplit(site.origin).netloc) or 'site'}"

@@ -15,7 +15,17 @@ from orrery.checkout.site.practice import PracticePages
 from orrery.checkout.sites import LOST
 from orrery.ports.web_sites import SiteAnswer, SiteRequest
 
-Leak = Literal["open", "extension", "method", "condition", "spelling", "another product", "second path", "cache"]
+Leak = Literal[
+    "open",
+    "extension",
+    "method",
+    "condition",
+    "spelling",
+    "another product",
+    "second path",
+    "other address",
+    "cache",
+]
 """What lets somebody see practice pages who has no access to them."""
 
 LEAKS = frozenset(get_args(Leak))
@@ -77,6 +87,11 @@ def of_second_path(path: str, original: str) -> VisitorRequest:
     """Return the request for a path outside of the practice pages; `original` is the page with the same bytes."""
     how = f"the same as {original}, without a cookie" if original else "without a cookie"
     return VisitorRequest("second path", how, SiteRequest(path))
+
+
+def of_other_address(path: str, address: str) -> VisitorRequest:
+    """Return the request for a page at another address of its site."""
+    return VisitorRequest("other address", f"at {address}, without a cookie", SiteRequest(path))
 
 
 def of_another_product(path: str) -> VisitorRequest:
@@ -142,7 +157,7 @@ def is_leak(visitor: VisitorRequest, answer: SiteAnswer, opened: SiteAnswer, els
     """Return whether an answer shows the page `opened`; `elsewhere` answers a path that is not there."""
     if opened.status in _SUCCESS and answer.body == opened.body != b"":
         return True  # of any status: a web server's own answer to an error may be the page
-    if visitor.fault == "second path" and answer.body == elsewhere.body:
+    if visitor.fault in ("second path", "other address") and answer.body == elsewhere.body:
         return False
     return not is_refused(answer) and (visitor.fault != "spelling" or is_refused(elsewhere))
 

@@ -49,7 +49,8 @@ class SiteWatch:
         except SiteNotReached as error:
             faults, leaks, why = (known.faults, known.leaks, str(error)) if known else ((), False, str(error))
         else:
-            if any(one.fault == "hosted pages" for one in found):
+            asks_gate = any(pages.site.asks_gate for pages in self._of(origin))
+            if not asks_gate and any(one.fault == "hosted pages" for one in found):
                 # Practice pages that ask `access/check` on their own server: it knows its buyers by itself.
                 found = [one for one in found if one.fault in LEAKS]
             faults, leaks, why = _named(found), any(one.fault in LEAKS for one in found), ""

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
-from urllib.parse import urlsplit
 
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.site.pages import page_without_service
-from orrery.checkout.site.practice import PracticePages, practice_pages, question_port
+from orrery.checkout.site.practice import PracticePages, name_of_questions, practice_pages
 from orrery.checkout.sites import ENDED, GATE, LOST, Site
 from orrery.errors import Invalid
 from orrery.syntax.web_file import web_file
@@ -79,8 +78,7 @@ def configuration(server: WebServer, gated: GatedSite, service: str) -> str:
     """Return the configuration of a site's web server; `service` is where that server reaches Orrery."""
     filled = {
         "NAME": gated.site.origin or "the site",
-        "SITE": f"orrery.{re.sub('[^a-z0-9.-]+', '-', urlsplit(gated.site.origin).netloc) or 'site'}",
-        "PORT": str(question_port(gated.site)),
+        "SITE": name_of_questions(gated.site),
         "SERVICE": service,
         "TLS": _TLS if service.startswith("https:") else "",
         "GATE": GATE,

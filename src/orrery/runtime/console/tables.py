@@ -62,6 +62,13 @@ def show(
     left_out(unreadable)
 
 
+def of_all(shown: int, total: int | None) -> str:
+    """Return how many of all a list shows, where some are left out; None: there are more, which nothing counts."""
+    if shown == total:
+        return ""
+    return f"{shown} of {'more' if total is None else total}: see more with --limit."
+
+
 def _show_table(found: Sequence[Row], columns: Sequence[str]) -> None:
     console = new_console()
     labels = dict.fromkeys(one for row in found if (one := _LABELS.get(str(row.get("track")))))

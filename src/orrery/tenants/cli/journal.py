@@ -8,7 +8,7 @@ import typer
 from orrery.errors import Invalid
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed
-from orrery.runtime.console.tables import show
+from orrery.runtime.console.tables import of_all, show
 from orrery.syntax.track import Track
 from orrery.tenants.accounts import resolve
 from orrery.tenants.settings import TenantsSettings
@@ -65,9 +65,10 @@ def list_entries(
     runner: Handed,
 ) -> None:
     """List the entries, the newest first. Exit 1 when one cannot be read, such as one without its track."""
-    found = runner.run(lambda services: _journal(services).newest(limit, track))
-    rows = [_row(one) for one in found.records]
-    show(rows, _COLUMNS, as_json=as_json, empty="The journal is empty.", unreadable=found.unreadable)
+    found = runner.run(lambda services: _journal(services).read(track))
+    rows = [_row(one) for one in found.records[:limit]]
+    empty, more = "The journal is empty.", of_all(len(rows), len(found.records))
+    show(rows, _COLUMNS, as_json=as_json, empty=empty, unreadable=found.unreadable, more=more)
 
 
 def _read() -> str:
