@@ -18,7 +18,7 @@ from orrery.edge.auth import FIRST_DELAY
 from orrery.edge.http import bare_app, private_app, public_app
 from orrery.edge.metrics import Metrics
 from orrery.errors import StoreUnavailable
-from orrery.owner_page.page import MOST_ROWS, OwnerPage, by_urgency, line, overall
+from orrery.owner_page.page import FEW_ROWS, MOST_ROWS, OwnerPage, by_urgency, line, overall
 from orrery.owner_page.verdicts import MOST_IN_FULL, judged
 from orrery.ports.health import Finding, Problem
 from orrery.ports.panels import Panel, PanelSource, Tone
@@ -304,13 +304,14 @@ async def test_landmarks_and_tables() -> None:
 
 
 async def test_many_rows_unfold() -> None:
-    """Of a long table some rows are in sight, and a link leads to all of them."""
-    rows = tuple((f"row {number}",) for number in range(MOST_ROWS + 7))
-    panel = Panel("Long", "x", "bad", columns=("Row",), rows=rows)
-    folded, whole = await shown(panel, query=""), await shown(panel)
-    assert (folded.count("<td"), whole.count("<td")) == (MOST_ROWS, MOST_ROWS + 7)
-    assert '<a href="/owner?open#wants-1">7 more</a>' in folded
-    assert " more</a>" not in whole + await shown(replace(panel, rows=rows[:MOST_ROWS]), query="")
+    """Of a long table some rows are in sight, most of what leads, and a link leads to all of them."""
+    for title, most, place in (("Long", FEW_ROWS, "wants-1"), (SALES.title, MOST_ROWS, "leads-1")):
+        rows = tuple((f"row {number}",) for number in range(most + 7))
+        panel = Panel(title, "x", "bad", columns=("Row",), rows=rows)
+        folded, whole = await shown(panel, query=""), await shown(panel)
+        assert (folded.count("<td"), whole.count("<td")) == (most, most + 7)
+        assert f'<a href="/owner?open#{place}">7 more</a>' in folded
+        assert " more</a>" not in whole + await shown(replace(panel, rows=rows[:most]), query="")
 
 
 async def test_of_many_problems_the_first_are_in_full() -> None:

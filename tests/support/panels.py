@@ -95,6 +95,21 @@ WIDE = (
     ),
     NOTIFICATIONS,
     Panel(
+        "Gateway's cloud",
+        "It runs.",
+        "good",
+        columns=(
+            "machine",
+            "health alert",
+            "deallocate alert",
+            "webhook until",
+            "last job",
+            "last drill",
+            "report",
+        ),
+        rows=(("running", "on", "on", "2027-11-28T20:02:00Z", "-", "-", "2026-12-01T01:35:00Z"),),
+    ),
+    Panel(
         "Secrets",
         "1 in use, none changed unannounced",
         "good",

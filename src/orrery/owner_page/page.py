@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 DEADLINE = 5.0
 """Seconds that one panel may take; the others do not wait longer for it."""
 
-MOST_ROWS = 12
-"""How many rows of a panel are shown while the page is folded."""
+MOST_ROWS, FEW_ROWS = 12, 4
+"""How many rows of a panel that leads, and of another one, are shown while the page is folded."""
 
 RENEWED_EVERY = 60
 """Seconds after which the folded page renews itself."""
@@ -292,6 +292,7 @@ _SHOWING: dict[str, object] = {
     "figures": _figures,
     "heading": _heading,
     "line": line,
+    "few_rows": FEW_ROWS,
     "most_rows": MOST_ROWS,
     "overall": overall,
     "place": _place,

@@ -66,7 +66,7 @@ def of_all(shown: int, total: int | None) -> str:
     """Return how many of all a list shows, where some are left out; None: there are more, which nothing counts."""
     if shown == total:
         return ""
-    return f"{shown} of {'more' if total is None else total}: see more with --limit."
+    return f"{shown}{', and more' if total is None else f' of {total}'}: see more with --limit."
 
 
 def _show_table(found: Sequence[Row], columns: Sequence[str]) -> None:
