@@ -249,6 +249,10 @@ class Outbox:
         lanes = [lane for one in self._receivers for lane in self._lanes.open(one)]
         return await self._lanes.stuck(sortable(now - UNDELIVERABLE), sortable(now + SLACK), MOST_COUNTED, lanes)
 
+    def sends(self, channel: Channel) -> bool:
+        """Return whether the service of a channel is configured: without it, messages wait untried."""
+        return channel in self._receivers
+
     def quiet_until(self) -> datetime | None:
         return self._lanes.quiet_until()
 

@@ -73,3 +73,4 @@ def test_what_quiet_hours_hold(config: Path) -> None:
         "w2": expected,
     }
     assert rows["w1"]["why"] == f"Held until {ends:%Y-%m-%d %H:%M} UTC: quiet hours."
+    assert rows["w0"]["why"] == "No email service is configured."

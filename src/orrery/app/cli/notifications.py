@@ -21,7 +21,7 @@ from orrery.ports.domain_records import DomainRecords, RecordsNotRead
 from orrery.ports.notifier import DeliveryFailed, Notifiers, OutgoingMessage
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
-from orrery.runtime.console.tables import note, of_all, show
+from orrery.runtime.console.tables import Row, note, of_all, show
 from orrery.runtime.outbox import DeliveryState, Notification, Outbox
 from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.references import References
@@ -74,28 +74,26 @@ def list_notifications(
 ) -> None:
     """List what is not delivered: refused, held back or waiting; or what is in one state."""
 
-    async def read(
-        services: Services,
-    ) -> tuple[list[Notification], int, Sequence[RecordUnreadable], References, datetime | None]:
+    async def read(services: Services) -> tuple[list[Row], int, Sequence[RecordUnreadable]]:
         outbox, references = services[Outbox], services[References]
         if state == "delivered":
             newest, total = await _newest_delivered(outbox, limit)
-            return newest, total, (await outbox.undelivered(limit)).unreadable, references, None
+            rows = [_shown(row, outbox, references) for row in newest]
+            return rows, total, (await outbox.undelivered(limit)).unreadable
         page = await outbox.undelivered(None, *((state,) if state else ()))
         found = page.values()
         shown = [row for _, rows in groupby(found, lambda row: row.state) for row in islice(rows, limit)]
-        return shown, len(found), page.unreadable, references, outbox.quiet_until()
+        return [_shown(row, outbox, references) for row in shown], len(found), page.unreadable
 
     columns = ("state", "channel", "attempts", "created_at", "id", "why")
-    shown, total, unreadable, references, quiet_until = runner.run(read)
-    rows = [_shown(row, quiet_until) | {"id": references.within(row.id)} for row in shown]
+    rows, total, unreadable = runner.run(read)
     show(
         rows,
         columns,
         as_json=as_json,
         empty="No such notifications.",
         unreadable=unreadable,
-        more=of_all(len(shown), total),
+        more=of_all(len(rows), total),
     )
 
 
@@ -110,12 +108,16 @@ async def _newest_delivered(outbox: Outbox, limit: int) -> tuple[list[Notificati
     return [row for _, _, row in sorted(newest, reverse=True)], total
 
 
-def _shown(row: Notification, quiet_until: datetime | None) -> dict[str, object]:
+def _shown(row: Notification, outbox: Outbox, references: References) -> Row:
     is_quiet = row.state == "waiting" and row.channel == "push" and row.priority != "urgent"
-    until = quiet_until if is_quiet else None
-    why = f"Held until {until:%Y-%m-%d %H:%M} UTC: quiet hours." if until else row.held_because or row.last_error
-    shown: dict[str, object] = row.model_dump()
-    return shown | {"state": "dropped" if row.dropped else row.state, "why": why, "held_until": until}
+    until = outbox.quiet_until() if is_quiet else None
+    why = row.held_because or row.last_error
+    if until:
+        why = f"Held until {until:%Y-%m-%d %H:%M} UTC: quiet hours."
+    elif row.state == "waiting" and not outbox.sends(row.channel):
+        why = f"No {row.channel} service is configured."
+    state, row_id = "dropped" if row.dropped else row.state, references.within(row.id)
+    return {**row.model_dump(), "state": state, "why": why, "held_until": until, "id": row_id}
 
 
 @group.command()
