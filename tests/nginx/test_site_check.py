@@ -267,8 +267,12 @@ def test_the_owner_finds_and_fixes_it(owner: Owner) -> None:
         assert (code, {*leaks}) == (1, {f"{PRACTICE}data.json", f"{PRACTICE}deep/more.js"})
         assert leaks[f"{PRACTICE}data.json"]["nginx"].startswith(BLOCK)
         assert owner.parts()["practice pages of"]["state"] == "broken"
+        _, today = owner.typed("today")
+        assert any(one["key"].startswith("practice pages of") for one in today["broken"])
     with owner.serving("right"):
         assert owner.typed(*check, "--path", f"{PRACTICE}data.json", "--path", "/old/data.json") == (0, [])
+        _, today = owner.typed("today")
+        assert not any(one["key"].startswith("practice pages of") for one in today["broken"])
         assert {part: one["state"] for part, one in owner.parts().items()} == {
             "site": "ok",
             "practice pages of": "ok",

@@ -124,6 +124,7 @@ def check(
                 for pages, paths in zip(chosen, asked, strict=True)
                 for one in await checkout.site_check.run(pages, paths, advance)
             ]
+        await checkout.site_watch.check_due()  # a site that was not well: what has been fixed is over at once
         origins = dict.fromkeys(one.origin for one in chosen)
         others = [other for one in origins for other in await checkout.site_check.other_addresses(one)]
         service = checkout.plan.service
