@@ -8,7 +8,7 @@ from datetime import datetime
 from email.utils import parseaddr
 from heapq import heappop, heappush
 from itertools import groupby, islice
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
@@ -22,7 +22,7 @@ from orrery.ports.notifier import DeliveryFailed, Notifiers, OutgoingMessage
 from orrery.runtime.console.options import AsJson
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import Row, note, of_all, show
-from orrery.runtime.outbox import DeliveryState, Notification, Outbox
+from orrery.runtime.outbox import MOST_COUNTED, DeliveryState, Notification, Outbox, Undelivered
 from orrery.runtime.outbox_lanes import Channel
 from orrery.runtime.references import References
 from orrery.runtime.settings import MailSettings
@@ -80,10 +80,13 @@ def list_notifications(
             newest, total = await _newest_delivered(outbox, limit)
             rows = [_shown(row, outbox, references) for row in newest]
             return rows, total, (await outbox.undelivered(limit)).unreadable
-        page = await outbox.undelivered(None, *((state,) if state else ()))
-        found = page.values()
-        shown = [row for _, rows in groupby(found, lambda row: row.state) for row in islice(rows, limit)]
-        return [_shown(row, outbox, references) for row in shown], len(found), page.unreadable
+        chosen = (state,) if state else ()
+        page = await outbox.undelivered(limit + 1, *chosen)
+        shown = [row for _, rows in groupby(page.values(), lambda row: row.state) for row in islice(rows, limit)]
+        total = len(shown)
+        if total < len(page.records):
+            total = sum([await outbox.count(one) for one in chosen or get_args(Undelivered)])
+        return [_shown(row, outbox, references) for row in shown], total, page.unreadable
 
     columns = ("state", "channel", "attempts", "created_at", "id", "why")
     rows, total, unreadable = runner.run(read)
@@ -93,7 +96,7 @@ def list_notifications(
         as_json=as_json,
         empty="No such notifications.",
         unreadable=unreadable,
-        more=of_all(len(rows), total),
+        more=of_all(len(rows), total, 0 if state == "delivered" else MOST_COUNTED),
     )
 
 

@@ -62,11 +62,15 @@ def show(
     left_out(unreadable)
 
 
-def of_all(shown: int, total: int | None) -> str:
-    """Return how many of all a list shows, where some are left out; None: there are more, which nothing counts."""
+def of_all(shown: int, total: int | None, counted_to: int = 0) -> str:
+    """Return how many of all a list shows, where some are left out; None: there are more, which nothing counts.
+
+    Who counts to `counted_to` may have found that many, or more.
+    """
     if shown == total:
         return ""
-    return f"{shown}{', and more' if total is None else f' of {total}'}: see more with --limit."
+    at_least = " or more" if counted_to and total and total >= counted_to else ""
+    return f"{shown}{', and more' if total is None else f' of {total}{at_least}'}: see more with --limit."
 
 
 def _show_table(found: Sequence[Row], columns: Sequence[str]) -> None:
