@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from orrery.runtime.console.tables import of_all
 from tests.support.tables import each_case
 
 SOURCE = Path(__file__).parents[2] / "src" / "orrery"
@@ -51,3 +52,18 @@ def test_a_list_that_does_not_count_is_found() -> None:
     planted = "def silent(limit, *, runner):\n    show(rows[:limit])"
     assert [*limited(ast.parse(planted))] == [("silent", False)]
     assert len(COMMANDS) >= 14
+
+
+@each_case(
+    "counted, said",
+    [
+        ((3, 3), ""),
+        ((3, 14), "3 of 14: see more with --limit."),
+        ((3, 1000, 1000), "3 of 1000 or more: see more with --limit."),
+        ((3, 14, 1000), "3 of 14: see more with --limit."),
+        ((3, None), "3, and more: see more with --limit."),
+    ],
+)
+def test_what_is_said_of_the_rest(counted: tuple[int, ...], said: str) -> None:
+    """It counts all, as far as all is counted."""
+    assert of_all(*counted) == said
