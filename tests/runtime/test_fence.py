@@ -19,6 +19,7 @@ from orrery.runtime.module import Module
 from orrery.runtime.own_store import Marked, OwnStore
 from orrery.runtime.tasks import Tasks, to_its_end, together
 from tests.support.clock import ManualClock, settled
+from tests.support.logged import logged
 from tests.support.shift import at_work
 from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
@@ -261,7 +262,7 @@ WAYS: dict[str, Callable[[Work], Callable[[], Awaitable[object]]]] = {
 
 @each_case("way", WAYS)
 async def test_a_job_that_wakes_ends(way: str) -> None:
-    """No handler of a job goes on after it: the run ends, is no failure, and comes round under the next lease."""
+    """No handler of a job goes on after it: the run ends, and is no failure."""
     node = Node()
     work = Work(node)
     async with at_work(node.store, node.clock, [Job("job", timedelta(seconds=1), WAYS[way](work))]) as workers:
@@ -284,31 +285,41 @@ async def test_a_job_that_only_reads_ends_too(what: str) -> None:
         began.append(asyncio.current_task())
         await asyncio.Event().wait()
 
-    async with at_work(node.store.inside, node.clock, [Job("job", timedelta(days=1), read)]) as workers:
-        await LOST[what](node)
-        node.clock.advance(LEASE.total_seconds() / 3)
-        await settled()
-        assert [one.cancelled() for one in began if one] == [True]
-        assert workers.failing == {}
+    with logged() as events:
+        async with at_work(node.store.inside, node.clock, [Job("job", timedelta(days=1), read)]) as workers:
+            await LOST[what](node)
+            node.clock.advance(LEASE.total_seconds() / 3)
+            await settled()
+            assert [one.cancelled() for one in began if one] == [True]
+            assert workers.failing == {}
+    assert [one["event"] for one in events] == ["another process does the job now"]
 
 
 async def test_what_a_job_leaves_behind() -> None:
-    """A task that outlives its run writes under the lease of that run, and not beyond it."""
-    node, told, left = Node(), asyncio.Event(), set[asyncio.Task[object]]()
+    """A task that outlives its run has the fence of that run; the next may wait for it, and the workers go on."""
+    node, told, left, runs = Node(), asyncio.Event(), list[asyncio.Task[object]](), list[int]()
 
     async def late() -> object:
         await told.wait()
         return await commit(node.own, FIRST)
 
-    async def leave_behind() -> None:
+    async def leave_behind_or_join() -> None:
+        runs.append(len(left))
         if not left:
-            left.add(asyncio.create_task(late()))
+            left.append(asyncio.create_task(late()))
+        elif len(runs) == 2:
+            await left[0]
 
-    async with at_work(node.store, node.clock, [Job("job", timedelta(seconds=1), leave_behind)]):
-        pass
-    told.set()
+    job = Job("job", timedelta(seconds=1), leave_behind_or_join)
+    async with at_work(node.store, node.clock, [job]) as workers:
+        await taken_and_over(node)
+        told.set()
+        await settled()
+        node.clock.advance(1)
+        await settled()
+        assert (runs[:3], workers.failing) == ([0, 1, 1], {})
     with pytest.raises(LeaseLost):
-        await left.pop()
+        left[0].result()
     assert not await node.done()
 
 

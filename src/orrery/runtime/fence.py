@@ -25,14 +25,13 @@ class Fence:
     """One process's hold of a lease, through all renewals, until another process has held it.
 
     `token` is the version of the store since which no other has. `version` is that of the newest renewal, which
-    `renewing` is locked for. `lost` is set when it is known.
+    `renewing` is locked for.
     """
 
     key: str
     token: int
     version: int
     renewing: asyncio.Lock
-    lost: bool = False
 
     @property
     def check(self) -> Unchanged:
@@ -49,9 +48,8 @@ class Fence:
             if isinstance(outcome, Committed) or self.key not in outcome.keys:
                 return outcome
             async with self.renewing:
-                self.lost = self.version == check.version
-            if self.lost:
-                raise LeaseLost
+                if self.version == check.version:
+                    raise LeaseLost
 
 
 _current: ContextVar[Fence | None] = ContextVar("fence", default=None)

@@ -11,7 +11,7 @@ from orrery.errors import OrreryError, StoreError
 from orrery.logs import log
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.runtime.fence import Fence, fenced
+from orrery.runtime.fence import Fence, LeaseLost, fenced
 from orrery.runtime.lease import Lease
 from orrery.runtime.tasks import to_its_end
 
@@ -136,13 +136,16 @@ class Workers:
             self._crashed(job, error)
         except Exception as error:  # noqa: BLE001  a bug in one job must not stop the checkout beside it
             self._crashed(job, error)
+        except (LeaseLost, BaseExceptionGroup):  # the group is of a job's own tasks
+            _ = self.failing.pop(job.name, None)
+            log.warning("another process does the job now", job=job.name)
 
     def _crashed(self, job: Job, error: BaseException) -> None:
         self.failing[job.name] = f"unexpected {type(error).__name__}"
         log.error("job crashed", job=job.name, exc_info=error)
 
     async def _renewing(self, job: Job, lease: Lease, fence: Fence) -> None:
-        """Do a job while its lease is renewed; it is stopped when the lease is lost."""
+        """Do a job while its lease is renewed; stop it and raise `LeaseLost` when that is lost."""
         with fenced(fence):
             work = asyncio.ensure_future(job.run())
         both = work, asyncio.create_task(self._renew(lease, fence))
@@ -153,25 +156,24 @@ class Workers:
             for task in both:
                 _ = task.cancel()
             _ = await asyncio.wait(both)
-        if fence.lost:
-            _ = ended.cancelled() or ended.exception()
-            log.warning("another process does the job now", job=job.name)
-        else:
-            _ = ended.result()
+        _ = ended.result()
+        if ended is not work:
+            raise LeaseLost
 
     async def _renew(self, lease: Lease, fence: Fence) -> None:
         """Renew a lease until it is lost. A store that fails has it renewed late: by then it may be another's."""
         kept, pause = self._clock.monotonic(), LEASE / 3
-        while not fence.lost:
+        while True:
             await self._clock.sleep(pause.total_seconds())
             try:
-                fence.lost = self.gives_way() or await to_its_end(lease.take()) is not fence
+                if self.gives_way() or await to_its_end(lease.take()) is not fence:
+                    return
                 kept, pause = self._clock.monotonic(), LEASE / 3
             except StoreError as error:
                 log.warning("lease not renewed", why=str(error))
                 pause = LEASE / 15
-                left = kept + LEASE.total_seconds() / 2 - self._clock.monotonic()
-                fence.lost = left <= pause.total_seconds()
+                if self._clock.monotonic() - kept >= LEASE.total_seconds() / 2 - pause.total_seconds():
+                    return
 
 
 def _is_cancelled() -> bool:
