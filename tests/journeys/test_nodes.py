@@ -60,6 +60,8 @@ def test_a_node_is_there_silent_and_forgotten(shop: Deployment) -> None:
         assert shop.orrery("ack", "backup on shop-b").returncode == 0
         page = shop.client.get(f"{shop.private}/owner?open", auth=("owner", ADMIN_PASSWORD)).text
         assert "2 of 2 run" in page
+        shop.sandbox.advance(600)
+        eventually(lambda: shown(shop, "nodes: [checkout]", "differs from"))  # another address to return to
         program.kill()
         eventually(lambda: shown(shop, "node shop-b", "has not been heard of since"))
         assert "backup on shop-b" not in problems(shop)
