@@ -161,7 +161,6 @@ async def test_one_node_goes_by_the_words_of_before() -> None:
     await site.goes_on(OVER_AFTER + SILENT)
     assert [(one.key, one.acknowledged) for one in await b.problems.all()] == [("disk on a", True)]
     await b.nodes.leave()
-    site.clock.advance(KEPT.total_seconds())
     await site.goes_on(OVER_AFTER + SILENT, a)
     assert [(one.key, one.acknowledged) for one in await a.problems.all()] == [("disk", True)]
     assert await site.desk.told() == ["Broken: disk"]

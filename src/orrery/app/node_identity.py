@@ -2,6 +2,7 @@
 
 import platform
 import re
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -27,6 +28,7 @@ OF_A_MACHINE = frozenset(one.name for module in (RUNTIME, BACKUPS) for one in mo
 def node_identity(adapters: Adapters, store_key: bytes, holder: str) -> NodeIdentity:
     """Return this process among the nodes; the digests are made when they are asked for."""
 
+    @cache
     def common() -> dict[str, str]:
         digest = Fingerprints.of_store(store_key)
         held = HeldSecretFiles(adapters.settings, adapters.secrets).held(digest)

@@ -79,7 +79,7 @@ class Finding:
     node: str = ""
 
     def on(self, node: str, *, several: bool) -> "Finding":
-        """Return the same about a node; where several are known, the part has its name."""
+        """Return the same about a node; where there are several, the part has its name."""
         return replace(self, part=f"{self.part}{_ON}{node}" if several else self.part, node=node)
 
     @property
@@ -89,7 +89,7 @@ class Finding:
 
     @property
     def otherwise(self) -> str:
-        """The part as it was called while fewer nodes, or more, were known."""
+        """The part as it is called while fewer nodes, or more, are there."""
         return self.plain if self.plain != self.part else f"{self.part}{_ON}{self.node}"
 
     @property

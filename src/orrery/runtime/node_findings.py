@@ -24,15 +24,16 @@ _SET_CLOCK = (
 
 def named(found: Sequence[Finding], nodes: Nodes) -> list[Finding]:
     """Return findings of which those about this machine name this node."""
-    several = bool(nodes.others)
-    own = {one.part: one.on(nodes.name, several=several) for one in found if one.of_machine and not one.node}
+    own = {
+        one.part: one.on(nodes.name, several=nodes.are_several) for one in found if one.of_machine and not one.node
+    }
     parts = {part: one.part for part, one in own.items()}
     return [replace(own.get(one.part, one), cause=parts.get(one.cause, one.cause)) for one in found]
 
 
 def of_store(found: Sequence[Finding], nodes: Nodes) -> list[Finding]:
     """Return findings of which a broken store tells which node cannot use it, where there are several."""
-    seen = f" Seen by {nodes.name}." if nodes.others else ""
+    seen = f" Seen by {nodes.name}." if nodes.are_several else ""
     return [replace(one, why=f"{one.why}{seen}") if _is_lost(one) else one for one in found]
 
 

@@ -149,6 +149,11 @@ class Nodes:
     def others(self) -> list[Node]:
         return [one for name, one in self.known.items() if name != self.name]
 
+    @property
+    def are_several(self) -> bool:
+        """Whether there is another node that has not stopped."""
+        return any(not one.stopped for one in self.others)
+
     def live(self) -> list[Node]:
         """Return the nodes that are heard of, the oldest first."""
         return sorted((one for one in self.known.values() if one.is_live(self.now())), key=lambda one: one.began)
