@@ -32,6 +32,7 @@ mode = "sandbox"
 [server]
 port = {port}
 private_port = {private_port}
+closing_seconds = 0
 [store]
 {store}
 [secrets]

@@ -58,7 +58,7 @@ class Node:
             self.program = self.shop.launch_service(self.config)
         else:
             config = self.config.with_suffix(".older.toml")
-            config.write_text(re.sub(r"(?m)^closing_seconds.*$", "", self.config.read_text()))
+            config.write_text(re.sub(r"(?m)^(closing_seconds|node) = .*$", "", self.config.read_text()))
             with pytest.MonkeyPatch.context() as here:
                 here.setenv("PYTHONPATH", str(release / "src"))
                 words = ("serve", "--config", str(config))
@@ -154,7 +154,7 @@ def two_nodes(server: Server, folder: Path) -> Generator[list[Node]]:
         yield nodes
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def server() -> Generator[Server]:
     """Yield a server."""
     skip_without_postgres()

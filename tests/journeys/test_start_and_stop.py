@@ -91,10 +91,13 @@ def test_address_in_use(shop: Deployment) -> None:
     assert shop.client.get(f"{shop.public}/healthz").status_code == 200
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
-def test_told_to_end(tmp_path: Path, how: signal.Signals) -> None:
-    """Told to end, the service finishes the request that is under way, ends with 0 and leaves nothing."""
-    shop = Deployment(tmp_path)
+@pytest.mark.parametrize(("how", "closing"), [(signal.SIGTERM, 0), (signal.SIGINT, 300)])
+def test_told_to_end(tmp_path: Path, how: signal.Signals, closing: int) -> None:
+    """Told to end, the service finishes the request that is under way, ends with 0 and leaves nothing.
+
+    Ctrl-C leaves out what another node would need to take over.
+    """
+    shop = Deployment(tmp_path, closing=closing)
     try:
         shop.start_sandbox()
         service, visitor = shop.start_service(), Visitor(shop)

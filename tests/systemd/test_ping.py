@@ -17,6 +17,7 @@ mode = "sandbox"
 [server]
 port = {PORT}
 private_port = {PRIVATE}
+closing_seconds = 0
 [store]
 path = "store.db"
 [secrets]

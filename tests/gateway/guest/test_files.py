@@ -1,6 +1,7 @@
 """The files that are written on the gateway's host (spec 3, In-guest files)."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 import pytest
@@ -35,6 +36,16 @@ def test_the_timer_has_the_values_of_the_specification() -> None:
     """It fires 30 s after the start of the machine and every 15 minutes, to the second."""
     lines = FILES["/etc/systemd/system/gateway-recover.timer"].text.splitlines()
     assert {"OnBootSec=30s", "OnUnitActiveSec=15min", "AccuracySec=1s"} < {*lines}
+
+
+@each_case("probe", ["", "http://127.0.0.1:1/", "pg_isready"])
+def test_a_command_as_a_probe_may_need_anything(probe: str) -> None:
+    """It would fail within limits that its author did not know; what does not run it has them always."""
+    units = {file.path: file.text for file in host_files(UNIT, replace(OPTIONS, probe=probe))}
+    limited = {path for path, text in units.items() if "ProtectSystem=strict" in text}
+    asking, alert = {UNIT.watch, UNIT.recover_service}, {UNIT.alert}
+    wanted = alert if probe == "pg_isready" else asking | alert
+    assert limited == {f"/etc/systemd/system/{one}" for one in wanted}
 
 
 @each_case("text", ["gateway", "gw@eu", r"my\x2dgw", "-gw", "a:b_c.d"])
