@@ -168,7 +168,5 @@ async def _to_take_back(left: "Sequence[NoAccess]", services: Services) -> str:
     found = [services[References].of(one.session_id) for one in records]
     if not found:
         return ""
-    return (
-        "\nImported before, and refunded or disputed since: take this access back with `orrery access revoke`: "
-        + ", ".join(found)
-    )
+    commands = "\n".join(f"  orrery access revoke {one} --reason 'taken back there'" for one in found)
+    return f"\nImported before, and refunded or disputed since. Take this access back:\n{commands}"
