@@ -139,8 +139,8 @@ def refuse_undecided(export: Export, table: Table, without: Collection[str]) -> 
         columns = ", ".join(" or ".join(names) for names in missing)
         raise Invalid(
             f"This export of {export.title} has no column {columns}. Nothing was imported. Export it with all "
-            "columns: these show what gives no access, such as a refund. Where there are none, add these options, "
-            f"and no sale counts as what they would show:\n{options}"
+            "columns: these show what gives no access, such as a refund. Where the seller has none, add these "
+            f"options, and no sale counts as what they would show:\n{options}"
         )
 
 

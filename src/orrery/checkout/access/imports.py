@@ -176,8 +176,7 @@ class Imports:
 
     async def _sessions_of(self, line_ids: Sequence[str]) -> dict[str, str]:
         """Return the session of each of these ids that is stored."""
-        lines = self._stored.imported_lines
-        found = await together(*(lines.store.get(lines.key(one)) for one in line_ids))  # a task each takes longer
+        found = await together(*map(self._stored.imported_lines.get, line_ids))
         return {one: entry.value.decode() for one, entry in zip(line_ids, found, strict=True) if entry}
 
     async def _records(self, session_ids: Iterable[str]) -> dict[str, AccessRecord]:
