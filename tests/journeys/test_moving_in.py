@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -35,6 +36,9 @@ def sale(number: str, email: str = "", **other: str) -> dict[str, str]:
         "Sale Price ($)": "49.0",
         "Fully Refunded?": "0",
         "Disputed?": "0",
+        "Access Revoked?": "0",
+        "Recurrence": "",
+        "Giftee Email": "",
     } | {name.replace("_", " "): value for name, value in other.items()}
 
 
@@ -87,8 +91,9 @@ def test_a_later_export_that_overlaps(shop: Deployment, tmp_path: Path) -> None:
     back = rows[0] | {"Fully Refunded?": "1"}
     said = brought(shop, tmp_path, [back, *rows[1:], *later], *COURSE)[2].splitlines()
     assert said[:2] == ["1 imported, 2 were there already.", "Without access: 1 refunded."]
-    reference = said[2].rpartition(" ")[2]
-    assert shop.orrery("access", "revoke", reference, "--reason", "refunded there").returncode == 0
+    assert said[2].startswith("Imported before")
+    [command] = said[3:]
+    assert shop.orrery(*shlex.split(command)[1:]).returncode == 0
     assert len(brought(shop, tmp_path, [back], *COURSE)[2].splitlines()) == 2
     assert json.loads(shop.orrery("sales", "--json").stdout) == []
 
@@ -113,9 +118,56 @@ def test_what_was_sold_here_is_not_brought_along(shop: Deployment, tmp_path: Pat
         "Checkout Session ID": session,
         "Amount": "49",
         "Amount Refunded": "0",
+        "Mode": "Live",
+        "Dispute Status": "",
+        "Invoice ID": "",
     }
-    said = brought(shop, tmp_path, [row], *COURSE, "--until", "2099-01-31")[2]
+    code, _, said = brought(shop, tmp_path, [row], *COURSE, "--until", "2099-01-31")
+    assert (code, "--without 'PaymentIntent ID'" in said) == (2, True)  # a charge alone may be any sale's
+    without = ("--without", "PaymentIntent ID", "--until", "2099-01-31")
+    said = brought(shop, tmp_path, [row], *COURSE, *without)[2]
     assert said == "0 imported, 0 were there already.\nWithout access: 1 sold here.\n"
+
+
+def own(email: str, expires_at: str) -> dict[str, str]:
+    """Return a row of the owner's own file."""
+    return {"email": email, "vendor_slug": "northwind", "cert_code": "moved", "expires_at": expires_at}
+
+
+def test_ends_at_the_edge_of_the_calendar(shop: Deployment, tmp_path: Path) -> None:
+    """An end that no calendar holds is refused; the last one that it holds is shown, stored and sent."""
+    email = f"{uuid4().hex}@buyer.example.test"
+    for end in (
+        "9999-12-31T23:59:59-14:00",
+        "0001-01-01T00:00:00+14:00",
+        "0001-01-01",
+        "10000-01-01",
+        "2098-02-30",
+    ):
+        for options in ([], ["--dry-run"]):
+            code, _, said = brought(shop, tmp_path, [own(email, end)], *options)
+            assert (code, "Line 2" in said) == (2, True)
+    last = [own(email, "9999-12-31T23:59:59+00:00")]
+    assert "9999-12-31" in brought(shop, tmp_path, last, "--dry-run")[1]
+    assert brought(shop, tmp_path, last, "--send")[2] == "1 imported, 0 were there already.\n"
+    assert shop.orrery("access", "resend", email, "--reason", "asked").returncode == 0
+    rows = [sale(uuid4().hex)]
+    for until in ("0001-01-01", "9999-12-31"):
+        assert brought(shop, tmp_path, rows, *COURSE, "--until", until, "--dry-run")[0] == 0
+
+
+def test_a_corrected_end_in_the_owners_file(shop: Deployment, tmp_path: Path) -> None:
+    """The same access has the new end, and the dry run says so; of two lines for one buyer the later counts."""
+    email = f"{uuid4().hex}@buyer.example.test"
+    first = [own(email, "2098-01-31"), own(email.upper(), "2098-03-31")]
+    assert brought(shop, tmp_path, first)[2] == "1 imported, 0 were there already.\n"
+    later = [own(email, "2098-05-31")]
+    said = brought(shop, tmp_path, later, "--dry-run")[2]
+    assert said == "0 would be imported, 1 would get another end, 0 are there already.\n"
+    assert brought(shop, tmp_path, later)[2] == "0 imported, 1 got another end, 0 were there already.\n"
+    assert brought(shop, tmp_path, later)[2] == "0 imported, 1 were there already.\n"
+    [stored] = [one for one in shop.records.objects("access:") if one["email"] == email]
+    assert str(stored["expires_at"]).startswith("2098-05-31")
 
 
 def links(shop: Deployment, email: str) -> list[str]:

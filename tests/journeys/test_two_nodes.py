@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from orrery.adapters.postgres import PostgresStore, create
-from orrery.checkout.access.desk import ImportedAccess
+from orrery.checkout.access.imports import ImportedAccess
 from orrery.checkout.site.gate import EVERY
 from tests.support.checkout import BUYER, PRODUCT
 from tests.support.clock import START, ManualClock
@@ -100,7 +100,7 @@ async def test_a_lost_link_is_sent_once_by_two_nodes(server: Server) -> None:
 async def test_one_export_brought_to_two_nodes(server: Server) -> None:
     """Two imports of one file at the same time bring each sale once."""
     lines = [
-        ImportedAccess(f"b{number}@example.org", PRODUCT.key, START.replace(year=2027), f"stripe:{number}")
+        ImportedAccess(f"b{number}@example.org", PRODUCT.key, START.replace(year=2027), (f"stripe:{number}",))
         for number in range(50)
     ]
     async with two_nodes(server) as nodes:

@@ -11,7 +11,7 @@ from typing import Any, cast
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.stripe.objects import read_event
 from orrery.approvals.privacy import intents_source
-from orrery.checkout.access.desk import ImportedAccess
+from orrery.checkout.access.imports import ImportedAccess
 from orrery.checkout.access.rules import one_year_after
 from orrery.checkout.build import CheckoutDomain
 from orrery.checkout.catalogue import Product, SessionTerms
@@ -207,9 +207,13 @@ class Shop(CheckoutDomain):
     async def imported(self, *lines: ImportedAccess) -> int:
         """Import access that was sold elsewhere; return how many lines were new."""
         seen = list[None]()
-        new = await self.desk.bring_in(lines, "moved here", seen=lambda: seen.append(None))
+        done = await self.imports.bring_in(lines, "moved here", seen=lambda: seen.append(None))
         assert len(seen) == len(lines)
-        return new
+        return len(done.new)
+
+    async def was_imported(self, line: ImportedAccess) -> bool:
+        """Return whether an import would find this line."""
+        return not (await self.imports.bring_in([line], "", dry_run=True, seen=lambda: None)).new
 
     @cached_property
     def privacy(self) -> Privacy:

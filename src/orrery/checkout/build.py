@@ -11,6 +11,7 @@ from orrery.checkout.access.desk import Desk
 from orrery.checkout.access.emails import Emails
 from orrery.checkout.access.events import Events
 from orrery.checkout.access.fulfilment import Fulfilment, WebhookReceiver
+from orrery.checkout.access.imports import Imports
 from orrery.checkout.access.lookup import Lookup, SessionStates
 from orrery.checkout.access.notifications import Notifications
 from orrery.checkout.access.numbering import EVERY as NUMBERED_EVERY
@@ -129,6 +130,11 @@ class CheckoutDomain:
         self.in_need, self.sales = BuyersInNeed(stored, reads), SalesPanel(stored, reads, live, plan.zone)
         self.going_live = GoingLive(stored, self.selling, self.health.local)
         self.checkout = Checkout(stored, processor, self.selling, self.creation_health, self.session_states, tasks)
+
+    @cached_property
+    def imports(self) -> Imports:
+        """What brings access along from elsewhere."""
+        return Imports(self.stored, self.lookup, self.desk, self.emails)
 
     @cached_property
     def admission(self) -> Admission:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from orrery.checkout.sites import DEFAULT, Site
-from orrery.errors import NotConfigured, NotFound
+from orrery.errors import Invalid, NotConfigured, NotFound
 from orrery.ports.processor import Parameter, Parameters
 from orrery.syntax.lines import one_line
 from orrery.syntax.web_address import find_web_address
@@ -122,6 +122,13 @@ def _message_mistake(product: Product) -> str:
 def is_slug(text: str) -> bool:
     """Return whether `text` is a slug as decision 2 defines it."""
     return len(text) <= SLUG_MAXIMUM and SLUG.fullmatch(text) is not None
+
+
+def product_of(vendor: str, cert: str) -> ProductKey:
+    """Return the product of a vendor's slug and a certification's code; raise `Invalid`."""
+    if not is_slug(vendor) or not is_slug(cert):
+        raise Invalid("The vendor slug and the certification code are lower-case words joined by hyphens.")
+    return ProductKey("cert", cert, vendor)
 
 
 class Catalogue:

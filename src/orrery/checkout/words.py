@@ -24,10 +24,18 @@ def date_in(words: Words, at: datetime) -> str:
     return date.format(day=at.day, month=words["months"][at.month - 1], year=at.year)
 
 
+def local(at: datetime, zone: str) -> datetime:
+    """Return a time in a time zone; access that lasts to the end of the calendar ends there in every zone."""
+    try:
+        return at.astimezone(ZoneInfo(zone))
+    except OverflowError:
+        return at
+
+
 def moment_in(words: Words, at: datetime, zone: str) -> str:
     """Return a time in a time zone, with that of UTC: `1 March 2027, 13:00 CET (2027-03-01 12:00 UTC)`."""
-    local, utc = at.astimezone(ZoneInfo(zone)), at.astimezone(UTC)
-    date, name, clock = date_in(words, local), local.tzname() or "", _clock(local)
+    there, utc = local(at, zone), at.astimezone(UTC)
+    date, name, clock = date_in(words, there), there.tzname() or "", _clock(there)
     if name == "UTC":
         return f"{date}, {clock} UTC"
     moment: str = words["moment"]

@@ -1,5 +1,6 @@
 """Values that are no records: bodies as they came, marks and keys."""
 
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -23,9 +24,9 @@ class RawValues:
         """Return where a value is stored."""
         return f"{self.prefix}{value_id}"
 
-    async def get(self, value_id: str) -> StoreEntry | None:
+    def get(self, value_id: str) -> Awaitable[StoreEntry | None]:
         """Return a value with its version, or None when it is missing."""
-        return await self.store.get(self.key(value_id))
+        return self.store.get(self.key(value_id))
 
     def put(self, value_id: str, value: bytes) -> Put:
         """Return the write of a value over whatever is there."""

@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 
 from orrery.adapters.memory import MemoryStore
-from orrery.checkout.access.desk import ImportedAccess, checked_email
+from orrery.checkout.access.desk import checked_email
+from orrery.checkout.access.imports import ImportedAccess
 from orrery.checkout.access.rules import one_year_after
 from orrery.errors import Invalid, NotFound, StoreUnavailable
 from orrery.ports.store import Put
@@ -195,7 +196,7 @@ CHANGES: dict[str, Change] = {
     "revoke": lambda shop, reason: shop.desk.revoke("cs_1", reason),
     "change-email": lambda shop, reason: shop.desk.change_email("cs_1", NEW, reason),
     "grant": lambda shop, reason: shop.desk.grant(BUYER, PRODUCT.key, reason),
-    "import": lambda shop, reason: shop.desk.bring_in([IMPORTED], reason, seen=lambda: None),
+    "import": lambda shop, reason: shop.imports.bring_in([IMPORTED], reason, seen=lambda: None),
 }
 
 

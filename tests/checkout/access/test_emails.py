@@ -1,5 +1,6 @@
 """What a buyer reads: the receipt that opens an access, and the news that it has ended (decision 12)."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 
@@ -109,6 +110,14 @@ def test_what_is_not_set_has_no_row() -> None:
 def test_amounts_of_receipts(total: int, currency: str, told: str) -> None:
     """An amount has as many decimals as its currency."""
     assert rows(emails().opened(record(amount_total=total, currency=currency), "x"))["Amount paid"] == told
+
+
+@each_case("zone", ["Pacific/Kiritimati", "Europe/Berlin", "UTC", "Pacific/Honolulu"])
+def test_access_for_ever(zone: str) -> None:
+    """It ends with the calendar in every zone; none needs a day that no calendar has."""
+    seller = replace(SELLER, time_zone=zone)
+    for_ever = record(expires_at=datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC))
+    assert "December 9999" in rows(emails(seller=seller).opened(for_ever, "x"))["Access until"]
 
 
 def test_access_without_a_sale_has_no_receipt() -> None:

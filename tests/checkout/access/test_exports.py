@@ -2,11 +2,12 @@
 
 import csv
 import io
+import shlex
 from datetime import UTC, datetime
 
 import pytest
 
-from orrery.checkout.access.exports import EXPORTS, ExportName, export_of, read_table, sales_of
+from orrery.checkout.access.exports import EXPORTS, ExportName, export_of, read_table, refuse_undecided, sales_of
 from orrery.errors import Invalid
 from tests.support.tables import each_case
 
@@ -46,6 +47,7 @@ ROWS: dict[ExportName, dict[str, str]] = {
         "Amount Refunded": "0,00",
         "Currency": "eur",
         "Status": "Paid",
+        "PaymentIntent ID": "pi_1",
         "Description": "Course",
         "Customer Email": "ann@example.org",
         "Mode": "Live",
@@ -72,7 +74,7 @@ def read(name: ExportName, text: str | bytes) -> list[str]:
     assert export.name == name
     sales, left = sales_of(export, table)
     assert {one.product for one in sales} <= {"Course"}
-    assert {one.id for one in (*sales, *left)} <= {f"{name}:id-1"}
+    assert {one.ids[0] for one in (*sales, *left)} <= {f"{name}:id-1"}
     return [f"{one.email} {one.paid_at.astimezone(UTC):%d %H:%M}" for one in sales] + [one.why for one in left]
 
 
@@ -160,6 +162,60 @@ def test_what_cannot_be_read(text: str | bytes, said: str) -> None:
     with pytest.raises(Invalid) as error:
         _ = read("gumroad" if "Item Name" in str(text) else "stripe", text)
     assert said in str(error.value)
+
+
+@each_case(
+    ("name", "column"),
+    [
+        ("gumroad", "Fully Refunded?"),
+        ("gumroad", "Disputed?"),
+        ("gumroad", "Access Revoked?"),
+        ("gumroad", "Giftee Email"),
+        ("lemon-squeezy", "status"),
+        ("lemon-squeezy", "test_mode"),
+        ("stripe", "Amount Refunded"),
+        ("stripe", "Mode"),
+        ("stripe", "Invoice ID"),
+        ("stripe", "PaymentIntent ID"),
+    ],
+)
+def test_a_column_that_decides_is_missing(name: ExportName, column: str) -> None:
+    """It is named with the option to do without it, and the option is enough."""
+    table = read_table(written({key: value for key, value in ROWS[name].items() if key != column}).encode())
+    export = export_of(table.columns, None)
+    with pytest.raises(Invalid) as error:
+        refuse_undecided(export, table, [])
+    assert f"has no column {column}. Nothing" in str(error.value)
+    assert f"--without {shlex.quote(column)}" in str(error.value)
+    refuse_undecided(export, table, [column.upper()])
+    refuse_undecided(export, read_table(written(ROWS[name]).encode()), [])
+
+
+def test_an_export_of_payments_alone() -> None:
+    """An `id` that is the payment's needs no further column for it."""
+    row = {key: value for key, value in ROWS["stripe"].items() if key != "PaymentIntent ID"} | {"id": "pi_1"}
+    table = read_table(written(row).encode())
+    refuse_undecided(export_of(table.columns, None), table, [])
+
+
+@each_case(
+    ("name", "more", "ids"),
+    [
+        ("stripe", {"Checkout Session ID": "cs_1"}, {"stripe:id-1", "stripe:pi_1", "stripe:cs_1"}),
+        ("gumroad", {"Stripe Transaction ID": "ch_1"}, {"gumroad:id-1", "stripe:ch_1"}),
+    ],
+)
+def test_every_id_of_a_sale(name: ExportName, more: dict[str, str], ids: set[str]) -> None:
+    """A sale has all ids of its row, those at the processor too."""
+    sales, _ = sales_of(EXPORTS[name], read_table(written(ROWS[name] | more).encode()))
+    assert {*sales[0].ids} == ids
+
+
+@each_case("time", ["0001-01-01 00:00:00 +1400", "9999-12-31 23:59:59 -1400", "9999-12-31", "1969-12-31"])
+def test_a_time_of_no_sale(time: str) -> None:
+    """What no seller can have sold at, or no calendar holds, is refused as no time."""
+    with pytest.raises(Invalid, match="a time such as"):
+        _ = read("gumroad", written(ROWS["gumroad"] | {"Purchase Time (UTC timezone)": time}))
 
 
 def test_an_export_that_was_named() -> None:

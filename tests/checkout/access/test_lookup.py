@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.checkout.access.desk import ImportedAccess
+from orrery.checkout.access.imports import ImportedAccess
 from orrery.checkout.catalogue import Catalogue, Product
 from orrery.errors import Invalid, RecordUnreadable
 from orrery.ports.store import Put

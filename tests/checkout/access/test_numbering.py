@@ -96,6 +96,38 @@ async def test_a_new_year_at_the_sellers_midnight() -> None:
     assert await numbers(shop, "cs_2") == ["NW-2027-0001"]
 
 
+async def test_a_series_that_was_renamed() -> None:
+    """Its sales that wait keep it, and get the year of their receipts, where the seller is."""
+    clock = ManualClock(datetime(2026, 12, 31, 23, 30, tzinfo=UTC))
+    shop = shop_over(MemoryStore(clock), clock)
+    await sell(shop, "cs_1")
+    renamed = shop_over(shop.store, clock, seller=NORTH | {"number_series": "XX"})
+    assert [(one.series, one.year, one.waiting) for one in await renamed.numbering.listed()] == [
+        ("NW", 2027, 1),
+        ("XX", 2027, 0),
+    ]
+    assert await renamed.numbering.run() == 1
+    assert await numbers(renamed, "cs_1") == ["NW-2027-0001"]
+
+
+async def test_the_first_hours_of_a_year_after_a_restore() -> None:
+    """Of a series that is not in use the zone is unknown: its new year may have begun before the restore."""
+    clock = ManualClock(datetime(2026, 12, 31, 12, tzinfo=UTC))
+    shop = shop_over(MemoryStore(clock), clock)
+    await sell(shop, "cs_1")
+    renamed = shop_over(shop.store, clock, seller=NORTH | {"number_series": "XX"})
+    _ = await renamed.numbering.take_over(None)
+    await sell(renamed, "cs_2")
+    clock.advance(timedelta(hours=13).total_seconds())
+    await sell(shop, "cs_3")
+    assert [(one.series, one.year, one.known) for one in await renamed.numbering.listed()] == [
+        ("NW", 2026, False),
+        ("NW", 2027, False),
+        ("XX", 2026, False),
+        ("XX", 2027, True),
+    ]
+
+
 async def test_killed_anywhere() -> None:
     """Wherever the process is killed, a number and its receipt are there, or neither; the next run goes on."""
     at = 0
@@ -279,3 +311,12 @@ async def test_what_is_no_number(text: str) -> None:
     """What is no number of a series is refused by its form."""
     with pytest.raises(Invalid, match="no number of a sale"):
         await numbering_shop().numbering.confirm([text])
+
+
+async def test_two_last_numbers_of_one_series() -> None:
+    """Only one can be the last: nothing is confirmed."""
+    shop = numbering_shop()
+    with pytest.raises(Invalid, match=f"Two numbers of NW-{YEAR} were named"):
+        await shop.numbering.confirm([f"NW-{YEAR}-0010", f"nw-{YEAR}-0005"])
+    await shop.numbering.confirm([f"NW-{YEAR}-0010", f"NW-{YEAR + 1}-0005"])
+    assert [one.last for one in await shop.numbering.listed()] == [10, 5]

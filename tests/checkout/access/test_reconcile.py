@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orrery.checkout.access.desk import ImportedAccess
+from orrery.checkout.access.imports import ImportedAccess
 from orrery.checkout.access.reconcile import WINDOW
 from orrery.checkout.records import StoredDiscrepancy, WithheldSession
 from orrery.ports.processor import Charge, CheckoutSession

@@ -13,7 +13,7 @@ import pytest
 
 from orrery.adapters.memory import MemoryStore
 from orrery.adapters.sqlite import SqliteStore
-from orrery.checkout.access.desk import ImportedAccess
+from orrery.checkout.access.imports import ImportedAccess
 from orrery.checkout.access.rekeying import rekey_imports
 from orrery.checkout.collections import CheckoutRecords, former_import_id
 from orrery.errors import NotFound, RecordUnreadable, StoreUnavailable
@@ -127,7 +127,7 @@ async def test_ids_are_random(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", LINES)
 async def test_repeated_import_finds_its_row(shop: Shop, name: str) -> None:
     """A line is known, also when its address was changed or erased since, or its record cannot be read."""
-    assert await shop.desk.was_imported(line(name))
+    assert await shop.was_imported(line(name))
     before = await shop.entries()
     assert await shop.imported(line(name)) == 0
     assert await shop.entries() == before
@@ -139,10 +139,10 @@ async def test_new_line_is_imported_once() -> None:
     assert await shop.imported(line("ann")) == 1
     [imported] = await shop.lookup.records_of("ann@example.org")
     assert imported.session_id != FORMER["ann"]
-    assert await shop.desk.was_imported(line("ann"))
+    assert await shop.was_imported(line("ann"))
     await shop.desk.change_email(imported.session_id, "ann.new@example.org", "a new mailbox")
     await shop.privacy.erase("ann.new@example.org", "asked")
-    assert await shop.desk.was_imported(line("ann"))
+    assert await shop.was_imported(line("ann"))
     assert await shop.imported(line("ann")) == 0
 
 
@@ -359,6 +359,6 @@ async def test_capitals_beyond_ascii_of_an_earlier_release() -> None:
     then = record(former, email="jürgen@example.org", granted_by="import", granted_at=START)
     await shop.store.commit([Put(f"access:{former}", then.to_bytes())])
     typed = ImportedAccess("JÜRGEN@example.org", PRODUCT.key, END)
-    assert await shop.desk.was_imported(typed)
+    assert await shop.was_imported(typed)
     await rekey_imports(shop.stored)
-    assert await shop.desk.was_imported(typed)
+    assert await shop.was_imported(typed)

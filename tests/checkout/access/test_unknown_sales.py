@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from orrery.checkout.access.desk import ImportedAccess
+from orrery.checkout.access.imports import ImportedAccess
 from orrery.checkout.access.outages import ANOTHER_STORE, PART
 from orrery.checkout.access.reconcile import WINDOW
 from orrery.checkout.access.report import LATE, MOST_KEPT

@@ -1,10 +1,8 @@
 """The owner's own changes to access records, each with its reason in the journal."""
 
 import secrets
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import datetime
-from functools import partial
 
 from orrery.checkout.access.browsers import Browsers
 from orrery.checkout.access.emails import Emails
@@ -12,10 +10,10 @@ from orrery.checkout.access.lookup import Lookup
 from orrery.checkout.access.report import settled_by_hand
 from orrery.checkout.access.rules import one_year_after, without
 from orrery.checkout.catalogue import ProductKey
-from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords, former_import_id
+from orrery.checkout.collections import ACCESS_BY_TIME, CheckoutRecords
 from orrery.checkout.records import AccessEnd, AccessRecord, GrantedBy, JournalAction, JournalEntry, Reversal
 from orrery.errors import Invalid, NotFound, StoreUnavailable
-from orrery.ports.store import Check, Committed, Conflict, Delete, Write
+from orrery.ports.store import Check, Committed, Delete, Write
 from orrery.runtime import outbox
 from orrery.runtime.collection import (
     Changes,
@@ -23,29 +21,11 @@ from orrery.runtime.collection import (
     StoredRecord,
     Walk,
     commit,
-    compare_and_set,
     gathered,
     sortable,
 )
-from orrery.runtime.tasks import together
-from orrery.syntax.email_address import is_email_address, normal_email, without_case
+from orrery.syntax.email_address import is_email_address, normal_email
 from orrery.syntax.reason import checked_reason
-
-_BATCH = 200
-"""Lines of one commit of an import: each commit waits for the disk."""
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedAccess:
-    """Access that was sold elsewhere: one line of an import.
-
-    `sale` is its id there, such as `gumroad:abc`, by which a repeated import finds it.
-    """
-
-    email: str
-    product: ProductKey
-    expires_at: datetime
-    sale: str = ""
 
 
 class Desk:
@@ -194,7 +174,8 @@ class Desk:
         A session that has an access record is `Invalid`.
         """
         now = self._stored.clock.now()
-        record = self._record(session_id, email, product, one_year_after(now), "owner")
+        new_id = session_id or unguessable("owner")
+        record = self.record(new_id, email, product, one_year_after(now), "owner")
         if await self._stored.access.get(record.session_id):
             raise Invalid(f"{record.session_id} has an access record already.")
         if session_id and (paid := await self._lookup.paid(session_id)):
@@ -211,52 +192,18 @@ class Desk:
         record = record.change(expires_at=one_year_after(max([now, *ends])))
         writes = outbox.enqueue(self._emails.first(record), now)
         writes += [*self._end(record, [record, *beside]), Delete(self._stored.pending.key(record.session_id))]
-        added = self._added(record, "grant", reason) + Changes(writes, unchanged)
+        added = self.added(record, "grant", reason) + Changes(writes, unchanged)
         await self._commit(added + await self._settled(record.session_id))
         return record
 
-    async def bring_in(
-        self, lines: Sequence[ImportedAccess], reason: str, *, send: bool = False, seen: Callable[[], None]
-    ) -> int:
-        """Import lines in commits of `_BATCH`; return how many were new.
-
-        A repeat goes on where an interrupted import ended. `send`: the buyers are written to.
-        """
-        new, busy = 0, "The access of these buyers changes all the time; start the import again."
-        for start in range(0, len(lines), _BATCH):
-            batch = lines[start : start + _BATCH]
-            new += await compare_and_set(partial(self._brought_in, batch, reason, send=send), busy)
-            for _ in batch:
-                seen()
-        return new
-
-    async def was_imported(self, line: ImportedAccess) -> bool:
-        """Return whether this line was imported before, also when its record has changed since."""
-        for line_id in _line_ids(line):
-            # A record that could not be read is still under its former id.
-            known = await self._stored.imported_lines.get(self._stored.line_id(line_id))
-            if known or (not line.sale and await self._stored.access.entry(line_id)):
-                return True
-        return False
-
-    async def running(self, sales: Sequence[str]) -> list[AccessRecord]:
-        """Return the records of these imported sales that run."""
-        found = list[AccessRecord]()
-        for sale in sales:
-            if line := await self._stored.imported_lines.get(self._stored.line_id(sale)):
-                record = await self._stored.access.get(line.value.decode())
-                found += [record.record] if record and record.record.runs_at(self._stored.clock.now()) else []
-        return found
-
-    async def sold_here(self) -> set[str]:
-        """Return the ids of all sessions and payments that have an access record."""
-        return {
-            one
-            async for page in self._stored.access.pages()
-            for record in page.values()
-            for one in (record.session_id, record.payment_intent)
-            if one
-        }
+    async def change_end(self, session_id: str, expires_at: datetime, reason: str) -> None:
+        """Correct when imported access ends. What was bought on top of it keeps its end."""
+        found = await self._found(session_id)
+        changed = found.record.change(expires_at=expires_at)
+        unchanged, beside = await self._beside(changed)
+        changes = Changes(self._end(changed, [changed, *beside]), unchanged) + self._stored.taken_back()
+        changes += self._stored.access.changes(session_id, found, changed)
+        await self._commit(changes + self._noted(session_id, "import", reason))
 
     async def journal(self, limit: int) -> RecordPage[JournalEntry]:
         """Return the newest entries of the journal."""
@@ -266,24 +213,12 @@ class Desk:
         """Return how many entries the journal has, without reading them."""
         return sum([1 async for _ in self._stored.journal.entries()])
 
-    def record_for(self, line: ImportedAccess) -> AccessRecord:
-        """Return the access record that an import would write; raise `Invalid` for unusable values."""
-        if line.expires_at <= self._stored.clock.now():
-            raise Invalid("The access would have ended already.")
-        return self._record(None, line.email, line.product, line.expires_at, "import")
-
-    def _record(
-        self,
-        session_id: str | None,
-        email: str,
-        product: ProductKey,
-        expires_at: datetime,
-        granted_by: GrantedBy,
+    def record(
+        self, session_id: str, email: str, product: ProductKey, expires_at: datetime, granted_by: GrantedBy
     ) -> AccessRecord:
-        # It must not be computable from an address: it is a ticket (decision 46).
-        kind = "imported" if granted_by == "import" else "owner"
+        """Return a record of access that begins now, without a payment."""
         return AccessRecord(
-            session_id=session_id or f"{kind}_{secrets.token_hex(12)}",
+            session_id=session_id,
             product_type=product.product_type,
             cert_code=product.cert_code,
             vendor_slug=product.vendor_slug,
@@ -300,37 +235,8 @@ class Desk:
             title=self._emails.catalogue.title_of(product),
         )
 
-    async def _brought_in(self, batch: Sequence[ImportedAccess], reason: str, *, send: bool) -> int | Conflict:
-        known = await together(*(self.was_imported(one) for one in batch))
-        new, seen = dict[str, AccessRecord](), set[str]()
-        for line, is_known in zip(batch, known, strict=True):
-            if not is_known and seen.isdisjoint(line_ids := _line_ids(line)):
-                seen.update(line_ids)
-                new[self._stored.line_id(line_ids[0])] = self.record_for(line)
-        changes = await self._later_ends(new.values())
-        for line_id, record in new.items():
-            changes += self._added(record, "import", reason)
-            changes += self._stored.imported_lines.added(line_id, record.session_id.encode())
-        if send:
-            emails = [email for record in new.values() for email in self._emails.first(record)]
-            changes += Changes(outbox.enqueue(emails, self._stored.clock.now()))
-        outcome = await commit(self._stored.store, changes) if new else None
-        return outcome if isinstance(outcome, Conflict) else len(new)
-
-    async def _later_ends(self, records: Collection[AccessRecord]) -> Changes:
-        """Return the writes of the latest ends of access of these records' buyers, what ran before included."""
-        ids = {one.session_id: self._stored.end_ids(one.email, one.product) for one in records}
-        unique = [*dict.fromkeys(end_id for end_ids in ids.values() for end_id in end_ids)]
-        found = dict(zip(unique, await together(*map(self._stored.ends.get, unique)), strict=True))
-        ends = dict[str, datetime]()
-        for record in records:
-            before = [end.record.expires_at for one in ids[record.session_id] if (end := found[one])]
-            end_id = ids[record.session_id][0]
-            ends[end_id] = max(record.expires_at, ends.get(end_id, record.expires_at), *before)
-        writes = [self._stored.ends.put(AccessEnd(expires_at=end), end_id) for end_id, end in ends.items()]
-        return Changes(writes, [self._stored.ends.as_read(*one) for one in found.items()])
-
-    def _added(self, record: AccessRecord, action: JournalAction, reason: str) -> Changes:
+    def added(self, record: AccessRecord, action: JournalAction, reason: str) -> Changes:
+        """Return what adds a new record, and notes why in the journal."""
         added = self._stored.access.changes(record.session_id, None, record)
         return added + self._noted(record.session_id, action, reason)
 
@@ -376,21 +282,14 @@ class Desk:
         return [self._stored.ends.put(AccessEnd(expires_at=max(ends)), end_id)]
 
 
-def _line_ids(line: ImportedAccess) -> list[str]:
-    """Return what an import is found by: its sale, or else its former ids.
-
-    Those are by today's spelling of its address, and by that of an earlier release.
-    """
-    if line.sale:
-        return [line.sale]
-    address = checked_email(line.email)
-    spellings = dict.fromkeys((address, without_case(address)))
-    return [former_import_id(one, line.product, line.expires_at) for one in spellings]
-
-
 def checked_email(email: str) -> str:
     """Return the address as it is stored; raise `Invalid` when it cannot be one."""
     address = normal_email(email)
     if not is_email_address(address):
         raise Invalid("That is not an e-mail address.")
     return address
+
+
+def unguessable(kind: str) -> str:
+    """Return a session id without a payment: it is a ticket, and not made of an address (decision 46)."""
+    return f"{kind}_{secrets.token_hex(12)}"

@@ -6,12 +6,11 @@ Each is in the language and the time zone of the site. None has the id of a sess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from zoneinfo import ZoneInfo
 
 from orrery.checkout.catalogue import Catalogue
 from orrery.checkout.records import AccessRecord, Reversal
 from orrery.checkout.sites import OPEN, SellerDetails
-from orrery.checkout.words import date_in, moment_in, words_of
+from orrery.checkout.words import date_in, local, moment_in, words_of
 from orrery.runtime.outbox import OutboxDraft
 from orrery.runtime.references import References
 from orrery.syntax.money import decimal
@@ -129,7 +128,7 @@ class _Written:
 
     def day(self, at: datetime) -> str:
         """Return a day where the seller is."""
-        return date_in(self._words, at.astimezone(ZoneInfo(self._seller.time_zone)))
+        return date_in(self._words, local(at, self._seller.time_zone))
 
     def ended(self, at: datetime) -> str:
         """Return the sentence that the access has ended."""

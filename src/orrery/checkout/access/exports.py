@@ -12,14 +12,16 @@ The columns are those of
 import csv
 import io
 import re
+import shlex
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Literal
 
 from orrery.errors import Invalid
+from orrery.syntax.session_id import PAYMENTS
 
 ExportName = Literal["gumroad", "lemon-squeezy", "stripe"]
 Row = Mapping[str, str]
@@ -27,6 +29,11 @@ Names = tuple[str, ...]
 
 _LONGEST = 40
 """Characters of a wrong cell in a message."""
+
+_YEARS = range(1970, 9999)
+"""Those of a sale: access ends a year later, and the calendar with the year 9999."""
+
+_PAYMENT = "PaymentIntent ID"
 
 _ZONE = re.compile(r" ?(?:UTC|([+-]\d\d:?\d\d))$")
 
@@ -45,7 +52,8 @@ class Table:
 class Export:
     """One seller's format: the names of a column are alternatives, and the first that is not empty counts.
 
-    `why_not` returns why a row gives no access, or nothing.
+    `deciding` are the columns without which a sale that gives no access would count as one that does; `why_not`
+    returns why a row gives none, or nothing. `ids` are further ids of a sale, each with the seller whose id it is.
     """
 
     name: ExportName
@@ -56,6 +64,8 @@ class Export:
     time: Names
     amount: Names
     currency: Names
+    deciding: Sequence[Names]
+    ids: Mapping[str, ExportName]
     why_not: Callable[[Row], str]
 
     def missing(self, columns: frozenset[str]) -> list[Names]:
@@ -66,22 +76,21 @@ class Export:
 
 @dataclass(frozen=True, slots=True)
 class ForeignSale:
-    """A sale that another seller made: `names` are its ids at the processor, `paid` is the amount as written."""
+    """A sale that another seller made: `ids` are all that it has, such as `stripe:pi_1`; `paid` is as written."""
 
     line: int
-    id: str
+    ids: Names
     email: str
     product: str
     paid_at: datetime
     paid: str
-    names: Names
 
 
 @dataclass(frozen=True, slots=True)
 class NoAccess:
     """A sale that gives no access, and why."""
 
-    id: str
+    ids: Names
     why: str
 
 
@@ -119,6 +128,22 @@ def export_of(columns: frozenset[str], name: ExportName | None) -> Export:
     return named
 
 
+def refuse_undecided(export: Export, table: Table, without: Collection[str]) -> None:
+    """Raise `Invalid` for columns that decide who has access, and are neither in the file nor in `without`."""
+    there = table.columns | {one.lower() for one in without}
+    if all(row.get("id", "").startswith(PAYMENTS) for _, row in table.rows):
+        there |= {_PAYMENT.lower()}
+    missing = [names for names in export.deciding if there.isdisjoint(map(str.lower, names))]
+    if missing:
+        options = "\n".join(f"  --without {shlex.quote(names[0])}" for names in missing)
+        columns = ", ".join(" or ".join(names) for names in missing)
+        raise Invalid(
+            f"This export of {export.title} has no column {columns}. Nothing was imported. Export it with all "
+            "columns: these show what gives no access, such as a refund. Where the seller has none, add these "
+            f"options, and no sale counts as what they would show:\n{options}"
+        )
+
+
 def sales_of(export: Export, table: Table) -> tuple[list[ForeignSale], list[NoAccess]]:
     """Return the sales of an export; raise `Invalid` with the line and the column of what cannot be read."""
     sales, left = list[ForeignSale](), list[NoAccess]()
@@ -140,14 +165,14 @@ def _sale(export: Export, row: Row, line: int) -> ForeignSale | NoAccess | None:
         return None  # Gumroad's last row
     if not number:
         raise Invalid(f"column {export.sale[0]}: the id of the sale is missing.")
-    found_by = f"{export.name}:{number}"
+    further = [f"{of}:{found}" for column, of in export.ids.items() if (found := _cell(row, column))]
+    ids = tuple(dict.fromkeys([f"{export.name}:{number}", *further]))
     if why := export.why_not(row) or ("" if email else "no e-mail address"):
-        return NoAccess(found_by, why)
+        return NoAccess(ids, why)
     if not product:
         raise Invalid(f"column {' or '.join(export.product)}: the name of the product is missing.")
     paid = " ".join([_cell(row, *export.amount), _cell(row, *export.currency).upper() or "USD"])
-    names = tuple(_cell(row, one) for one in ("id", "PaymentIntent ID", "Checkout Session ID"))
-    return ForeignSale(line, found_by, email, product, _time(row, export.time), paid, names)
+    return ForeignSale(line, ids, email, product, _time(row, export.time), paid)
 
 
 def _row(columns: Sequence[str], cells: Sequence[str], line: int) -> Row:
@@ -171,10 +196,13 @@ def _time(row: Row, names: Names) -> datetime:
     text = _cell(row, column)
     try:
         time = datetime.fromisoformat(_ZONE.sub(lambda zone: zone[1] or "Z", text))
-    except ValueError:
+        time = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+        if time.year not in _YEARS:
+            raise ValueError  # noqa: TRY301  it is said as for a cell that is no time
+    except (ValueError, OverflowError):
         what = "a time such as 2026-03-31 14:05:00"
         raise Invalid(f"column {column}: {what} is needed, not {text[:_LONGEST]!r}.") from None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+    return time
 
 
 def _is(row: Row, name: str) -> bool:
@@ -246,6 +274,14 @@ EXPORTS: Mapping[ExportName, Export] = {
             time=("Purchase Time (UTC timezone)", "Purchase Date"),
             amount=("Sale Price ($)",),
             currency=(),
+            deciding=(
+                ("Fully Refunded?",),
+                ("Disputed?",),
+                ("Access Revoked?",),
+                ("Recurrence", "Recurring Charge?"),
+                ("Giftee Email",),
+            ),
+            ids={"Stripe Transaction ID": "stripe"},
             why_not=_not_of_gumroad,
         ),
         Export(
@@ -257,6 +293,8 @@ EXPORTS: Mapping[ExportName, Export] = {
             time=("date_utc", "created_at"),
             amount=("total",),
             currency=("currency",),
+            deciding=(("status",), ("test_mode",)),
+            ids={},
             why_not=_not_of_lemon_squeezy,
         ),
         Export(
@@ -268,6 +306,17 @@ EXPORTS: Mapping[ExportName, Export] = {
             time=("Created date (UTC)", "Created (UTC)"),
             amount=("Amount",),
             currency=("Currency",),
+            # A charge and its payment are one sale, and the sales of this shop are known by their payments.
+            deciding=(
+                ("Status",),
+                ("Mode",),
+                ("Amount",),
+                ("Amount Refunded",),
+                ("Dispute Status", "Disputed Amount"),
+                ("Invoice ID",),
+                (_PAYMENT,),
+            ),
+            ids={_PAYMENT: "stripe", "Checkout Session ID": "stripe"},
             why_not=_not_of_stripe,
         ),
     )

@@ -98,10 +98,13 @@ class Numbering:
 
     async def confirm(self, numbers: Sequence[str]) -> None:
         """Go on after the last numbers that the owner names; raise `Invalid` for one that cannot be the last."""
-        changes, now = Changes(), self._clock.now()
+        changes, now, named = Changes(), self._clock.now(), set[str]()
         for text in numbers:
             series, year, number = _read(text)
             name = _counter(series, year)
+            if name in named:
+                raise Invalid(f"Two numbers of {name} were named: name only the last that was given.")
+            named.add(name)
             found = await self._stored.last_numbers.get(name)
             if found and found.record.last > number:
                 raise Invalid(f"{number_text(series, year, found.record.last)} was given already.")
@@ -195,12 +198,13 @@ class Numbering:
         return Numbers(series, year, last.last, waiting, await self._is_known(series, year, last))
 
     def _year_of(self, record: AccessRecord) -> tuple[str, int]:
-        """Return the series and the year of a sale: that of its date, where the seller is."""
-        series = record.sale_series or ""
-        return series, (record.paid_at or record.granted_at).astimezone(self._zone(series)).year
+        """Return the series and the year of a sale: that of its receipt's date, also in a series of before."""
+        zone = ZoneInfo(self._emails.seller_of(record).time_zone)
+        return record.sale_series or "", (record.paid_at or record.granted_at).astimezone(zone).year
 
     def _zone(self, series: str) -> ZoneInfo:
-        return ZoneInfo(self.series.get(series, "UTC"))
+        """Return the zone of a series; one that is not in use may have had any, the first to change year too."""
+        return ZoneInfo(self.series.get(series, "Pacific/Kiritimati"))
 
 
 def _counter(series: str, year: int) -> str:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from orrery.checkout.catalogue import product_of
 from orrery.checkout.cli import checkout_of
-from orrery.checkout.cli.moving_in import Retired, import_records, product_of, refuse_unknown
+from orrery.checkout.cli.moving_in import Retired, import_records, refuse_unknown
 from orrery.checkout.records import AccessRecord, AccessState
 from orrery.errors import Invalid, RecordUnreadable
 from orrery.ports.clock import Clock
