@@ -27,6 +27,10 @@ LONG: dict[str, tuple[str, tuple[str, ...]]] = {
         "The crash and journey suites, with ten times the kills and examples; a process frozen for two minutes",
         ("tests/crash", "tests/journeys", "tests/conformance/test_store_woken.py"),
     ),
+    "chaos": (
+        "A shop on two nodes under load: 200 kills, failovers, cuts, freezes, and a checker of the ledgers",
+        ("tests/chaos",),
+    ),
     "strangers": (
         "Buyers among 800 bodies that drip, 1,200 silent connections and 400 readers that do not read",
         ("tests/journeys/test_strangers.py",),
