@@ -27,7 +27,7 @@ collect_ignore = ["architecture/new_domain", "architecture/new_adapter"]
 """Worked examples, whose tests pass in a copy of this repository that has them."""
 TESTS = Path(__file__).resolve().parent
 SOURCE = TESTS.parent / "src" / "orrery"
-PROCESSES = frozenset({"bench", "browser", "crash", "journeys", "nginx", "rehearsal", "systemd"})
+PROCESSES = frozenset({"bench", "browser", "chaos", "crash", "journeys", "nginx", "rehearsal", "systemd"})
 """The suites with real processes: continuous integration looks at their failures once more."""
 LOOPBACK = PROCESSES | {"conformance", "sandbox"}
 LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"]
@@ -138,7 +138,7 @@ def missing_for(suite: str) -> str | None:
     """Return what this machine lacks for a suite, and what to type to have it."""
     if suite == "browser" and not can_browse():
         return "no chromium on this machine; to have it, type: sudo apt-get install -y chromium libatomic1"
-    if suite == "nginx" and not shutil.which("nginx", path=PROGRAMS):
+    if suite in {"chaos", "nginx"} and not shutil.which("nginx", path=PROGRAMS):
         return "no nginx on this machine; to have it, type: sudo apt-get install -y nginx-light"
     if suite == "systemd" and not shutil.which("busybox", path=PROGRAMS):
         return "no busybox on this machine; to have what these tests need, type as root: ./run setup"

@@ -31,6 +31,10 @@ LONG: dict[str, tuple[str, tuple[str, ...]]] = {
         "Two nodes behind nginx, restarted, upgraded and rolled back by turns while visitors buy",
         ("tests/journeys/test_rolling_restart.py",),
     ),
+    "chaos": (
+        "A shop on two nodes under load: 200 kills, failovers, cuts, freezes, and a checker of the ledgers",
+        ("tests/chaos",),
+    ),
     "strangers": (
         "Buyers among 800 bodies that drip, 1,200 silent connections and 400 readers that do not read",
         ("tests/journeys/test_strangers.py",),

@@ -4,18 +4,15 @@
 that may only write them. It prints the counts.
 """
 
-import json
 import random
-import subprocess
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.crash import tally
+from tests.chaos.checker import Ledgers, Told, counts, violations
 from tests.support.deployment import PRODUCTS, Deployment, beside_a_sandbox
 from tests.support.program import Program
 from tests.support.soak import SOAKING
@@ -29,9 +26,6 @@ LEASE = 31
 
 LONGEST_LIFE = 0.04 * BUYERS
 """Real seconds, from the first payment on, within which a round's kill falls."""
-
-STEP = 100
-"""A look at what is on its way costs time that the service needs: each wait is for so many fewer."""
 
 
 @pytest.mark.parametrize("readable", [True, False] if SOAKING else [True])
@@ -49,16 +43,15 @@ def test_killed_under_many_sales(tmp_path: Path, capsys: pytest.CaptureFixture[s
             sell_and_kill(shop, service, dice.uniform(0, LONGEST_LIFE))
             service = shop.start_service()
             shop.sandbox.advance(LEASE)
-        await_quiet(shop)
-        counts = counted(shop)
+        ledgers = Ledgers(shop.folder / "sandbox" / "sandbox.db", shop.store)
+        ledgers.settle(shop.sandbox)
+        found, seen = [*violations(ledgers, Told())], counts(ledgers)
     with capsys.disabled():
         if SOAKING:
-            sys.stdout.write(f"\n{ROUNDS} kills, pushes {'readable' if readable else 'write-only'}: {counts}\n")
-    repeated = {name: counts.pop(name) for name in ("emails_again", "pushes_again")}
-    nothing = dict.fromkeys(("lost", "unpaid", "doubled", "without_email", "without_push"), 0)
-    assert counts == nothing | {"sales": ROUNDS * BUYERS}
-    assert all(0 <= again <= ROUNDS for again in repeated.values()), repeated
-    assert not readable or 1000 * repeated["pushes_again"] < ROUNDS * BUYERS, repeated
+            sys.stdout.write(f"\n{ROUNDS} kills, pushes {'readable' if readable else 'write-only'}: {seen}\n")
+    assert (found, seen["sales"]) == ([], ROUNDS * BUYERS)
+    assert max(seen["e-mails again"], seen["pushes again"]) <= ROUNDS
+    assert not readable or 1000 * seen["pushes again"] < ROUNDS * BUYERS
 
 
 def sell_and_kill(shop: Deployment, service: Program, life: float) -> None:
@@ -70,36 +63,3 @@ def sell_and_kill(shop: Deployment, service: Program, life: float) -> None:
         for paid in [killed, *map(partial(pool.submit, Visitor.pay), visitors, sessions)]:
             paid.result()
     eventually(lambda: expect_equal(service.leaves_a_process(), wanted=False))
-
-
-def await_quiet(shop: Deployment) -> None:
-    """Wait until every webhook is taken, and then until every message is delivered.
-
-    The clock is moved to the repeats of webhooks and no further: with each quarter of an hour the service would
-    read every sale of the processor's anew, and deliver little beside it.
-    """
-    repeats = partial(tally.next_tries, ledger(shop))
-    while pending := repeats():
-        shop.sandbox.advance(max(0.0, max(pending) - shop.sandbox.now()))
-        eventually(partial(expect_fewer, len(pending), lambda: len(repeats())))
-    messages = partial(tally.waiting, shop.store)
-    while waiting := messages():
-        eventually(partial(expect_fewer, waiting, messages))
-
-
-def expect_fewer(before: int, left: Callable[[], int]) -> None:
-    """Fail, for now, unless a step fewer are left than before, or none."""
-    assert left() <= max(0, before - STEP)
-
-
-def ledger(shop: Deployment) -> Path:
-    """Return the file in which the sandbox keeps everything."""
-    (found,) = shop.folder.glob("**/sandbox.db")
-    return found
-
-
-def counted(shop: Deployment) -> dict[str, int]:
-    """Return what another program counts in the two files."""
-    command = [sys.executable, tally.__file__, str(ledger(shop)), str(shop.store)]
-    found = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603  our own program
-    return json.loads(found.stdout)

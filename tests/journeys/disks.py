@@ -3,7 +3,7 @@
 import sqlite3
 import subprocess
 from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -40,11 +40,10 @@ def full(disk: Path) -> Generator[None]:
 def fill(filler: Path) -> None:
     """Write to the disk until nothing more goes onto it."""
     with filler.open("wb", buffering=0) as file:
-        try:
-            while file.write(b"\0" * 512):
-                pass
-        except OSError:
-            return
+        for piece in (1 << 20, 512):
+            with suppress(OSError):
+                while file.write(bytes(piece)):
+                    pass
 
 
 @contextmanager

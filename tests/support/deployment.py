@@ -266,9 +266,9 @@ class Deployment:
         self._wait(program, f"{self.public}/healthz")
         return program
 
-    def launch_service(self, config: Path | None = None) -> Program:
+    def launch_service(self, config: Path | None = None, *, ahead: str = "") -> Program:
         """Start the service, or that of other settings, without waiting for it."""
-        return self._start("serve", "--config", str(config or self.config))
+        return self._start("serve", "--config", str(config or self.config), ahead=ahead)
 
     def launch_another_service(self, node: str = "", *, more: str = "", ahead: str = "") -> tuple[Program, str]:
         """Start a second service over the same store; return it and its public address, without waiting for it.
@@ -276,7 +276,7 @@ class Deployment:
         `more` are further sections of its settings; its machine's clock is `ahead`, such as by `+1h`.
         """
         config, address = self.configure_another(node, more=more)
-        return self._start("serve", "--config", str(config), ahead=ahead), address
+        return self.launch_service(config, ahead=ahead), address
 
     def configure_another(self, node: str = "", *, more: str = "") -> tuple[Path, str]:
         """Write the settings of another service over the same store; return their file and its public address."""

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import pwd
+import shutil
 import signal
 import subprocess
 from collections.abc import AsyncGenerator, Generator
@@ -93,7 +94,7 @@ class Server:
     def kill(self) -> None:
         """Kill the server and all its children at once, as a power cut does."""
         assert self.process
-        for child in _children(self.process.pid):
+        for child in self._halted():
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
         self.process.kill()
@@ -109,8 +110,40 @@ class Server:
     def freeze(self, kind: signal.Signals = signal.SIGSTOP) -> None:
         """Stop all processes of the server, or with SIGCONT let them go on."""
         assert self.process
-        for one in (*_children(self.process.pid), self.process.pid):
+        for one in (*self._halted(), self.process.pid):
             os.kill(one, kind)
+
+    def _halted(self) -> list[int]:
+        """Stop the server's first process, and return the others.
+
+        It would make another one meanwhile, which would outlive it and write beside the next server.
+        """
+        assert self.process
+        if self.process.poll() is not None:
+            return []
+        os.kill(self.process.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        return _children(self.process.pid)
+
+    def follow(self, primary: "Server") -> None:
+        """Become the standby of a primary, from a fresh copy of it; return once each commit waits for this one."""
+        shutil.rmtree(self.folder)
+        _run("pg_basebackup", "-D", str(self.folder), "-R", "-c", "fast", "-d", primary.address())
+        self.settle("")
+        self.name_primary(primary)
+        self.start()
+        primary.wait_for_standby()
+
+    def settle(self, more: str) -> None:
+        """Write its settings below those that came with its data."""
+        text = _SETTINGS.format(port=self.port, folder=self.folder.parent, more=more)
+        with (self.folder / "postgresql.conf").open("a", encoding="utf-8") as file:
+            file.write(text)
+
+    def name_primary(self, primary: "Server") -> None:
+        """Have it ask a primary for its log, under the name that commits wait for."""
+        with (self.folder / "postgresql.auto.conf").open("a", encoding="utf-8") as file:
+            file.write(f"primary_conninfo = '{primary.address()} application_name=b'\n")
 
     def promote(self) -> None:
         """Make a standby the primary, and wait until it is."""
@@ -189,9 +222,11 @@ def together(*servers: Server, schemas: tuple[str, ...] = ()) -> str:
 
 
 @contextmanager
-def running_postgres(data: Path | None = None, setup: Setup = _QUICK) -> Generator[Server]:
+def running_postgres(
+    data: Path | None = None, setup: Setup = _QUICK, disk: Path | None = None
+) -> Generator[Server]:
     """Run a server until the block ends, with a copy of `data`; without that, with an empty database."""
-    with _folder() as folder:
+    with _folder(disk) as folder:
         server = Server(folder / "data", free_ports(1)[0])
         _copy(data or _empty(setup), server, setup)
         server.start()
@@ -214,13 +249,12 @@ async def in_new_schema(server: Server, clock: Clock) -> AsyncGenerator[Postgres
 
 
 @contextmanager
-def a_pair(setup: Setup = _QUICK) -> Generator[tuple[Server, Server]]:
-    """Run a primary and a standby that each commit waits for."""
-    with running_postgres(_both(setup) / "a", setup) as primary, _folder() as folder:
+def a_pair(setup: Setup = _QUICK, disk: Path | None = None) -> Generator[tuple[Server, Server]]:
+    """Run a primary and a standby that each commit waits for, perhaps on a disk of their own."""
+    with running_postgres(_both(setup) / "a", setup, disk) as primary, _folder(disk) as folder:
         standby = Server(folder / "data", free_ports(1)[0])
         _copy(_both(setup) / "b", standby, setup)
-        with (standby.folder / "postgresql.auto.conf").open("a", encoding="utf-8") as file:
-            file.write(f"primary_conninfo = '{primary.address()} application_name=b'\n")
+        standby.name_primary(primary)
         standby.start()
         try:
             primary.wait_for_standby()
@@ -257,9 +291,7 @@ def _kept_folder() -> Path:
 
 def _copy(data: Path, server: Server, setup: Setup) -> None:
     _copytree(data, server.folder)
-    text = _SETTINGS.format(port=server.port, folder=server.folder.parent, more=setup.settings)
-    with (server.folder / "postgresql.conf").open("a", encoding="utf-8") as file:
-        file.write(text)
+    server.settle(setup.settings)
 
 
 def _copytree(data: Path, target: Path) -> None:
@@ -268,8 +300,8 @@ def _copytree(data: Path, target: Path) -> None:
 
 
 @contextmanager
-def _folder() -> Generator[Path]:
-    with TemporaryDirectory(prefix="orrery-pg-") as name:
+def _folder(disk: Path | None = None) -> Generator[Path]:
+    with TemporaryDirectory(prefix="orrery-pg-", dir=disk) as name:
         if os.geteuid() == 0:
             os.chown(name, pwd.getpwnam("nobody").pw_uid, -1)
         yield Path(name)

@@ -3,6 +3,9 @@
 import os
 
 SOAKING = os.environ.get("SOAK") == "1"  # noqa: TID251  a fact about the test run, not a setting
+SEED = os.environ.get("SEED")  # noqa: TID251  the same
+"""By which a soak's faults are drawn; without it, another one each time."""
+
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}  # noqa: TID251  the same
 """Nothing is skipped there for what the machine lacks."""
 

@@ -1,0 +1,241 @@
+"""What became of every sale, by the sandbox's ledger and the tables of the store alone.
+
+It uses nothing of the product: a decision that is wrong there must not be repeated here.
+"""
+
+import hashlib
+import json
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from tests.support.sandbox import Sandbox
+from tests.support.waiting import until
+
+Document = dict[str, Any]
+
+TOO_OLD, FRESH = 1800, 180
+"""Seconds after which a live count is not shown any more, and after which it is called stale."""
+
+ROUNDING = 3
+"""Seconds: a composed answer is sent for one more, and times are whole ones."""
+
+DUE = 2
+"""Where the time is in the key of a message that waits."""
+
+OF_A_SALE = ("Sold", "Granted")
+"""How the title of a push about a sale begins."""
+
+
+@dataclass(frozen=True)
+class Ledgers:
+    """What the sandbox keeps, in its file, and what the store has, in its file or its database."""
+
+    sandbox: Path
+    store: Path | str
+
+    def documents(self, kind: str) -> list[Document]:
+        """Return what the sandbox keeps of one kind, the oldest first."""
+        with closing(sqlite3.connect(f"file:{self.sandbox}?mode=ro", uri=True)) as database:
+            found = database.execute(
+                "SELECT body FROM documents WHERE object = ? ORDER BY seq", (kind,)
+            ).fetchall()
+        return [json.loads(body) for (body,) in found]
+
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Ask the store."""
+        if isinstance(self.store, Path):
+            with closing(sqlite3.connect(f"file:{self.store}?mode=ro", uri=True)) as file:
+                return file.execute(query.replace("orrery_", "").replace("%s", "?"), values).fetchall()
+        with psycopg.connect(self.store, autocommit=True) as connection:
+            return connection.execute(query.encode(), values).fetchall()
+
+    def records(self, prefix: str) -> dict[str, Document]:
+        """Return the records under keys that begin so, in the order of their keys."""
+        low = prefix.encode()
+        query = "SELECT key, value FROM orrery_entries WHERE key >= %s AND key < %s ORDER BY key"
+        return {
+            bytes(key).decode(): json.loads(bytes(value)) for key, value in self.rows(query, low, low + b"\xff")
+        }
+
+    def keys(self, prefix: str) -> list[str]:
+        """Return the keys that begin so."""
+        query = "SELECT key FROM orrery_entries WHERE key >= %s AND key < %s"
+        found = self.rows(query, prefix.encode(), prefix.encode() + b"\xff")
+        return [bytes(key).decode() for (key,) in found]
+
+    def due(self) -> list[float]:
+        """Return when each webhook that was not taken is tried next, and each message, in Unix seconds."""
+        webhooks = [one["next_at"] for one in self.documents("_delivery") if one["state"] == "pending"]
+        keys = self.keys("outbox-next:")
+        messages = [datetime.strptime(key.split(":")[DUE], "%Y%m%dT%H%M%S.%f%z").timestamp() for key in keys]
+        return webhooks + messages
+
+    def settle(self, sandbox: Sandbox) -> None:
+        """Wait until each webhook is taken and each message delivered; the clock is moved to what is due later.
+
+        It is moved while nothing is under way: a lease that runs out in the middle of a delivery repeats that.
+        """
+        while due := self.due():
+            if (later := min(due) - sandbox.now()) > 0:
+                sandbox.advance(later + 1)
+            now = sandbox.now()
+            until(lambda now=now: min(self.due(), default=now + 1) > now)
+
+    def versions(self) -> dict[bytes, int]:
+        """Return the version of each commit by its id."""
+        return {bytes(one): version for one, version in self.rows("SELECT id, version FROM orrery_commits")}
+
+
+@dataclass(frozen=True)
+class ShownCount:
+    """A live count that a node showed, asked at a time in Unix seconds."""
+
+    asked: float
+    generated_at: float
+    is_called_stale: bool
+
+    def violations(self) -> Iterator[str]:
+        """Yield what is not as the page of the live count promises."""
+        age = self.asked - self.generated_at
+        if age > TOO_OLD or (age > FRESH + ROUNDING and not self.is_called_stale):
+            yield f"a live count of {age:.0f} s ago was shown as {'stale' if self.is_called_stale else 'fresh'}"
+
+
+@dataclass
+class Told:
+    """What those who made the load know."""
+
+    granted: set[str] = field(default_factory=set[str])
+    """The sessions whose buyers were told that their access is open."""
+
+    versions: dict[int, bytes] = field(default_factory=dict[int, bytes])
+    """The commit that each version was seen at, before a fault took the server away."""
+
+    counts: list["ShownCount"] = field(default_factory=list["ShownCount"])
+    """The live counts that were shown."""
+
+    def see(self, ledgers: Ledgers) -> None:
+        """Keep which versions were given out by now."""
+        self.versions |= {version: one for one, version in ledgers.versions().items()}
+
+
+def violations(ledgers: Ledgers, told: Told) -> Iterator[str]:
+    """Yield each broken promise, with what it concerns."""
+    yield from _sales(ledgers, told)
+    yield from _messages(ledgers)
+    yield from _versions(ledgers, told)
+    yield from _approvals(ledgers)
+    yield from _numbers(ledgers)
+    for shown in told.counts:
+        yield from shown.violations()
+
+
+def paid_sessions(ledgers: Ledgers) -> dict[str, str]:
+    """Return the buyer's address of each session that was paid."""
+    return {
+        one["id"]: one["customer_details"]["email"].lower()
+        for one in ledgers.documents("checkout.session")
+        if one["payment_status"] == "paid"
+    }
+
+
+def _sales(ledgers: Ledgers, told: Told) -> Iterator[str]:
+    paid = paid_sessions(ledgers)
+    access = ledgers.records("access:")
+    granted = {one["session_id"] for one in access.values()}
+    yield from (f"paid and without access: {one}" for one in sorted(paid.keys() - granted))
+    yield from (f"access without payment: {one}" for one in sorted(granted - paid.keys()))
+    yield from (f"told to be open, and without access: {one}" for one in sorted(told.granted - granted))
+    yield from (f"two accesses of one buyer: {one}" for one in _repeated(one["email"] for one in access.values()))
+    for key, one in access.items():
+        years = int(one["expires_at"][:4]) - int(one["granted_at"][:4])
+        if years != 1 or one["email"] != paid.get(one["session_id"], one["email"]):
+            yield f"access of {years} years, or of another buyer: {key}"
+
+
+def _messages(ledgers: Ledgers) -> Iterator[str]:
+    paid = paid_sessions(ledgers)
+    emails = Counter(to.lower() for one in ledgers.documents("_mail") for to in one["to"])
+    for one in ledgers.records("outbox:").values():
+        if one["state"] != "delivered":
+            yield f"a message that is {one['state']}: {one['id']}, {one['last_error']}"
+    yield from (f"no e-mail: {one}" for one in sorted(set(paid.values()) - emails.keys()))
+    pushes = len(set(_pushes(ledgers)))
+    if pushes != len(paid):
+        yield f"{pushes} sales were pushed, of {len(paid)}"
+
+
+def _pushes(ledgers: Ledgers) -> list[str]:
+    pushes = (one["message"] for one in ledgers.documents("_push"))
+    return [one["sequence_id"] for one in pushes if one.get("title", "").startswith(OF_A_SALE)]
+
+
+def _versions(ledgers: Ledgers, told: Told) -> Iterator[str]:
+    now = ledgers.versions()
+    yield from (f"a version of two commits: {one}" for one in _repeated(now.values()))
+    yield from (
+        f"a version that was given out again: {version}"
+        for one, version in now.items()
+        if told.versions.get(version, one) != one
+    )
+
+
+def _approvals(ledgers: Ledgers) -> Iterator[str]:
+    log = [*ledgers.records("approval-log:").values()]
+    previous = "0" * 64
+    for number, entry in enumerate(log, 1):
+        if (entry["number"], entry["previous"], entry["hash"]) != (number, previous, _hash(entry)):
+            yield f"the approval log does not hold at {number}"
+        previous = entry["hash"]
+    if log and ledgers.records("approval-log-head")["approval-log-head"] != log[-1]:
+        yield "the approval log's head is not its last entry"
+    kinds = defaultdict[str, list[str]](list)
+    for entry in log:
+        kinds[entry["intent_id"]].append(entry["kind"])
+    listed = Counter(one["value"] for one in ledgers.documents("radar.value_list_item"))
+    for key, intent in ledgers.records("intent:").items():
+        said = Counter(kinds[key.partition(":")[2]])
+        begun, done = said["started"], said["done"] + said["happened"]
+        made = {listed[one["value"]] for one in intent["body"]["entries"]}
+        if begun > 1 or not made <= ({1} if done else {0, 1} if begun else {0}):
+            yield f"an approval that was carried out {made} times: {key}, {dict(said)}"
+
+
+def _hash(entry: Document) -> str:
+    content = {name: value for name, value in entry.items() if name != "hash"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def _numbers(ledgers: Ledgers) -> Iterator[str]:
+    counted = {key.partition(":")[2]: one["last"] for key, one in ledgers.records("sale-number-last:").items()}
+    sold = [one for one in ledgers.records("access:").values() if one["livemode"]]
+    given = [one["sale_number"] for one in sold]
+    wanted = sorted(f"{series}-{number:04d}" for series, last in counted.items() for number in range(1, last + 1))
+    if sorted(map(str, given)) != wanted:
+        yield f"numbers of receipts with a gap, or given twice: {given} of {wanted}"
+
+
+def _repeated(values: Iterable[object]) -> Sequence[object]:
+    return [value for value, count in Counter(values).items() if count > 1]
+
+
+def counts(ledgers: Ledgers) -> dict[str, int]:
+    """Return what is reported beside the violations."""
+    emails = Counter(to for one in ledgers.documents("_mail") for to in one["to"])
+    pushes = Counter(_pushes(ledgers))
+    attempts = [len(one["attempts"]) for one in ledgers.documents("_delivery")]
+    return {
+        "sales": len(paid_sessions(ledgers)),
+        "webhooks": sum(attempts),
+        "e-mails again": sum(emails.values()) - len(emails),
+        "pushes again": sum(pushes.values()) - len(pushes),
+        "approvals": sum(one["kind"] == "started" for one in ledgers.records("approval-log:").values()),
+    }

@@ -1,0 +1,183 @@
+"""A shop on two nodes, with an edge in front, a database with a standby behind, and the sandbox as its vendors."""
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+from tests.chaos.checker import Ledgers
+from tests.chaos.line import Line, Trouble, lines_to
+from tests.journeys.disks import small
+from tests.support.deployment import CounterSettings, Deployment, Product, beside_a_sandbox
+from tests.support.marked import MARK, SECRETS
+from tests.support.nginx import beside, in_front
+from tests.support.postgres import Server, a_pair
+from tests.support.program import Program
+from tests.support.soak import SOAKING
+from tests.support.ssh_keys import make_key, public_half
+from tests.support.waiting import until
+
+LIVE_KEY = f"rk_live_{MARK}_key"
+NODES = ("a", "b")
+_MORE = """\
+[[sites]]
+origin = "http://127.0.0.1"
+name = "North"
+seller = "Northwind"
+number_series = "NW"
+
+[approvals]
+owner_keys = [{public}]
+signing_key = {private}
+"""
+
+
+@dataclass
+class Database:
+    """A primary, and the standby that each of its commits waits for; a failover exchanges them."""
+
+    primary: Server
+    standby: Server
+
+    def fail_over(self) -> None:
+        """Promote the standby, and let it wait for none: what the primary does no longer counts."""
+        self.standby.wait_for_none()
+        self.standby.promote()
+        self.primary, self.standby = self.standby, self.primary
+
+    def rebuild(self) -> None:
+        """Throw away what the former primary has, and make it the standby."""
+        self.standby.kill()
+        self.standby.follow(self.primary)
+
+
+@dataclass
+class Node:
+    """One `orrery serve`, and its lines to the servers of the database."""
+
+    shop: Deployment
+    config: Path
+    address: str
+    lines: list[Line]
+    program: Program | None = None
+
+    def start(self, *, ahead: str = "") -> None:
+        """Start it, perhaps with a clock that is ahead; it takes requests when this returns."""
+        self.program = self.shop.launch_service(self.config, ahead=ahead)
+        self.shop.await_answer(self.program, self.address)
+
+    def kill(self) -> None:
+        """Kill it as a power cut does."""
+        assert self.program
+        self.program.kill()
+
+    def freeze(self, kind: signal.Signals = signal.SIGSTOP) -> None:
+        """Stop it where it is, or with SIGCONT let it go on."""
+        assert self.program
+        os.kill(self.program.process.pid, kind)
+
+    def have(self, trouble: Trouble) -> None:
+        """Let this go wrong on its lines."""
+        for line in self.lines:
+            line.have(trouble)
+
+
+@dataclass
+class ChaosShop:
+    """All of it, running. What it sells is asked at `deployment.public`, which is the edge."""
+
+    deployment: Deployment
+    database: Database
+    nodes: list[Node]
+    key: Path
+
+    @property
+    def ledgers(self) -> Ledgers:
+        """What the checker reads."""
+        ledger = self.deployment.folder / "sandbox" / "sandbox.db"
+        return Ledgers(ledger, self.database.primary.address())
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it sells in live mode, in which nobody moves the clock."""
+        return self.deployment.mode == "live"
+
+    def advance(self, seconds: float) -> None:
+        """Move the clock of all, if it can be moved."""
+        if not self.is_live:
+            self.deployment.sandbox.advance(seconds)
+
+    def settle(self) -> None:
+        """Wait until each sale is known and has its number, and each message is delivered."""
+        if self.is_live:
+            assert self.deployment.orrery("checkout", "reconcile").returncode == 0
+            until(lambda: not self.ledgers.keys("access-unnumbered:"))
+            until(lambda: not self.ledgers.keys("outbox-next:"))
+        else:
+            self.ledgers.settle(self.deployment.sandbox)
+
+    def accept(self) -> None:
+        """Have the processor accept the product, as the owner does before live mode sells it."""
+        tried = self.deployment.orrery("checkout", "preflight", "--product", "northwind/hosted", "--sign")
+        assert tried.returncode == 0, tried.stdout + tried.stderr
+
+
+@contextmanager
+def own_disk() -> Generator[Path | None]:
+    """Have a disk for the database that may become full: in a soak, where one may be mounted."""
+    if not (SOAKING and os.geteuid() == 0):
+        yield None
+        return
+    with TemporaryDirectory(prefix="orrery-disk-") as name:
+        disk = Path(name)
+        disk.chmod(0o755)
+        with small(disk, "1500m"):
+            yield disk
+
+
+@contextmanager
+def chaos_shop(folder: Path, mode: Literal["sandbox", "live"] = "sandbox") -> Generator[ChaosShop]:
+    """Run a shop until the end of the block."""
+    key = make_key(folder / "owner")
+    more = _MORE.format(public=json.dumps(public_half(key)), private=json.dumps(str(key)))
+    with (
+        own_disk() as disk,
+        a_pair(disk=disk) as pair,
+        lines_to(*(one.port for one in pair for _ in NODES)) as lines,
+    ):
+        products, counter = [Product("hosted", site="North")], CounterSettings(refresh=True)
+        secrets = SECRETS | ({"processor_api_key": LIVE_KEY} if mode == "live" else {})
+        deployment = Deployment(folder, products, more=more, mode=mode, plain=0, counter=counter, secrets=secrets)
+        deployment.store.unlink()
+        nodes = [_node(deployment, lines[at :: len(NODES)]) for at in range(len(NODES))]
+        deployment.more_store = f'address = "{_url(*(one.port for one in pair))}"'
+        deployment.configure()
+        assert deployment.orrery("store", "create").returncode == 0
+        first, other = (int(node.address.rpartition(":")[2]) for node in nodes)
+        edge = in_front(folder / "edge", deployment.ports[0], first, beside(first, other))
+        with beside_a_sandbox(deployment), edge:
+            for node in nodes:
+                node.start()
+            shop = ChaosShop(deployment, Database(*pair), nodes, key)
+            if shop.is_live:
+                shop.accept()
+            try:
+                yield shop
+            finally:
+                for name, server in zip(NODES, pair, strict=True):
+                    _ = shutil.copy(server.folder / "server.log", folder / f"database-{name}.log")
+
+
+def _node(deployment: Deployment, lines: list[Line]) -> Node:
+    deployment.more_store = f'address = "{_url(*(line.port for line in lines))}"'
+    return Node(deployment, *deployment.configure_another(), lines)
+
+
+def _url(*ports: int) -> str:
+    return f"postgresql://orrery@{','.join(f'127.0.0.1:{port}' for port in ports)}/postgres"
