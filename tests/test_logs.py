@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from orrery.logs import HIDDEN, EventFormatter, EventHandler, LogEvent, Redaction, event_of, refer_to_sessions
 from orrery.runtime.references import References
-from tests.support.log_speaker import SECRETS, fail
+from tests.log_speaker import SECRETS, fail
 from tests.support.tables import each_case
 from tests.support.waiting import PATIENCE
 
-SPEAKER = Path(__file__).parent / "support" / "log_speaker.py"
+SPEAKER = Path(__file__).with_name("log_speaker.py")
 SECRET = "marked-value-0x5eed"  # noqa: S105  a test's own text
 REDACTION = Redaction([SECRET])
 REFERENCES = References.of_store(b"k" * 32)

@@ -24,8 +24,11 @@ Failures = Iterator[str]
 
 LONG: dict[str, tuple[str, tuple[str, ...]]] = {
     "kills": (
-        "The crash and journey suites, with ten times the kills and examples; a process frozen for two minutes",
-        ("tests/crash", "tests/journeys", "tests/conformance/test_store_woken.py"),
+        "Ten times the kills and examples; a process frozen for two minutes; a copy ended after each step",
+        (
+            *("tests/crash", "tests/journeys"),
+            *("tests/conformance/test_store_woken.py", "tests/conformance/test_store_copy.py"),
+        ),
     ),
     "nodes": (
         "Two nodes behind nginx, restarted, upgraded and rolled back by turns while visitors buy",
@@ -71,11 +74,12 @@ LONG: dict[str, tuple[str, tuple[str, ...]]] = {
         ("tests/crash/test_cloud_apply.py", "tests/conformance/cloud/test_half_answers.py"),
     ),
     "inputs": (
-        "Ten times the generated inputs, all hostile mails, and every mutant of the restart's runbook",
+        "Ten times the generated inputs, all hostile mails, all orders at the gate, all mutants of the runbook",
         (
             *("tests/adapters/test_stripe_objects.py", "tests/adapters/test_stripe_owner_objects.py"),
             *("tests/cockpit/test_plain_text_hostile.py", "tests/gateway/cloud/test_restart.py"),
             *("tests/scanner/unpack/test_decoders.py", "tests/scanner/unpack/test_carriers.py"),
+            "tests/checkout/site/test_opening.py",
         ),
     ),
     "looks": ("Every page in every width and both colour schemes", ("tests/browser",)),

@@ -190,7 +190,7 @@ def far_away() -> Iterator[None]:
     time.tzset()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "found"),
     [
         (b" 1-Mar-2026 13:00:00 +0100", START),

@@ -7,12 +7,13 @@ from psycopg.conninfo import conninfo_to_dict
 
 from orrery.adapters.postgres.address import connection_string
 from orrery.errors import Invalid
+from tests.support.tables import each_case
 
 PASSWORD = "something"  # noqa: S105  of nothing
 ANYWHERE = "postgresql://orrery@db.example.test/orrery"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("address", "why"),
     [
         ("postgresql://[", "cannot be read"),

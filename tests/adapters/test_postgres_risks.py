@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from orrery.adapters.postgres.risks import Setup, ahead, risks, summary
+from tests.support.tables import each_case
 
 NOW = 1_800_000_000_000_000  # in January 2027
 SECOND = 1_000_000
@@ -29,7 +30,7 @@ SOUND = Setup(
 )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("setup", "found"),
     [
         (SOUND, []),

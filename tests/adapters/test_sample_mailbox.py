@@ -23,6 +23,7 @@ from orrery.ports.comms.messages import MailboxMessage, Priority
 from orrery.syntax.track import Track
 from tests.support.clock import START, ManualClock
 from tests.support.mailboxes import reply_to
+from tests.support.tables import each_case
 
 TRACKS: Sequence[Track] = get_args(Track)
 MANY = 5000
@@ -135,7 +136,7 @@ def test_a_small_mailbox(folder: Path) -> None:
         asyncio.run(small.body(every[3].source, every[3].source_id))
 
 
-@pytest.mark.parametrize("turn", [".0", ".01", ".3", ".", ".-1", ".1.1", ".\u0661", "." + "9" * 5000, "\n"])
+@each_case("turn", [".0", ".01", ".3", ".", ".-1", ".1.1", ".\u0661", "." + "9" * 5000, "\n"])
 def test_an_id_is_written_in_one_way(turn: str, folder: Path) -> None:
     """What no listing shows is not there, however like an id it looks."""
     opened = mailbox(folder, messages=60)  # two turns and a part of the third
@@ -190,7 +191,7 @@ def test_nobody_to_reply_to(folder: Path) -> None:
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("key", ["", ".", "..", "../k", "a/b", "a.b", "a b", "a\n", "ä", "k" * 101])
+@each_case("key", ["", ".", "..", "../k", "a/b", "a.b", "a b", "a\n", "ä", "k" * 101])
 def test_a_key_that_is_no_name(key: str, folder: Path) -> None:
     """A key that could name anything but a file of this folder is refused, and nothing is written."""
     opened = mailbox(folder)

@@ -101,7 +101,7 @@ def test_a_product_of_no_site_is_not_sold(site: str, sites: list[dict[str, str]]
     assert settings.catalogue(listed.sites()).mistakes[product.name].startswith("site must be")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "wrong",
     [
         [{**NORTH, "origin": "https://north.example/"}],

@@ -10,6 +10,7 @@ from orrery.app.settings.reader import SettingsError, load_settings
 from orrery.cockpit.settings import CockpitSettings, ImapMailboxSettings, SampleMailboxSettings
 from orrery.ports.comms.messages import Priority, Source
 from tests.support.machine import MARK, Machine, machine_in
+from tests.support.tables import each_case
 
 MAILBOX = """
 [[cockpit.mailboxes]]
@@ -67,8 +68,8 @@ def test_the_more_urgent_has_the_higher_score(machine: Machine) -> None:
     assert scores["high"] > scores["normal"] > scores["low"]
 
 
-@pytest.mark.parametrize(("name", "keys"), TABLES)
-@pytest.mark.parametrize("given", [{}, {0}, {0, 1}])
+@each_case(("name", "keys"), TABLES)
+@each_case("given", [{}, {0}, {0, 1}])
 def test_what_is_left_out_has_its_default(name: str, keys: object, given: set[int], machine: Machine) -> None:
     """Each key of a table is replaced alone; the other keys, and the other tables, stay as they are."""
     default = loaded(machine)
@@ -81,15 +82,15 @@ def test_what_is_left_out_has_its_default(name: str, keys: object, given: set[in
         assert table(settings, other) == table(default, other)
 
 
-@pytest.mark.parametrize("name", [name for name, _ in TABLES])
-@pytest.mark.parametrize("key", ["urgent", "High", "MAIL", ""])
+@each_case("name", [name for name, _ in TABLES])
+@each_case("key", ["urgent", "High", "MAIL", ""])
 def test_an_unknown_key_of_a_table(name: str, key: str, machine: Machine) -> None:
     """What no row can be is refused by the table's name."""
     value = 7 if name == "scores" else "'Other'"
     assert f"cockpit.{name}" in refusal(machine, f'[cockpit.{name}]\n"{key}" = {value}\n')
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "line", "key"),
     [
         *(("scores", f"high = {value}", "high") for value in ("-1", "101", "50.5", "'high'", f"'{MARK}'", "[]")),
@@ -150,7 +151,7 @@ def test_a_mailbox(machine: Machine) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("key", "value"),
     [
         ("kind", f"'{MARK}'"),
@@ -172,7 +173,7 @@ def test_a_mailbox_that_is_none(key: str, value: str, machine: Machine) -> None:
     assert key in said
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("key", "value"),
     [
         ("host", f"'{MARK}/x'"),

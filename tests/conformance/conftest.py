@@ -10,10 +10,10 @@ from orrery.adapters.postgres import create
 from orrery.adapters.postgres.place import PostgresDatabase
 from orrery.adapters.sqlite.place import SqliteFile
 from orrery.ports.store import Store, StorePlace
+from tests.conformance.postgres_schema import Schema
 from tests.support.clock import ManualClock
 from tests.support.dovecot import Dovecot, running_dovecot, skip_without_dovecot
 from tests.support.postgres import Server, in_new_schema, running_postgres, skip_without_postgres
-from tests.support.postgres_schema import Schema
 from tests.support.stores import ADAPTERS, Places, opened
 
 

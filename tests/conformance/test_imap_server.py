@@ -26,6 +26,7 @@ from tests.conformance.imap_server import (
 )
 from tests.support.clock import START
 from tests.support.mailboxes import reply_to
+from tests.support.tables import each_case
 from tests.support.waiting import eventually
 
 SOON = 0.3
@@ -70,7 +71,7 @@ async def test_it_works(server: ImapServer) -> None:
     assert (await server.mailbox().draft(reply_to("a-key", one))).is_new
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("call", "step", "misbehaviour"),
     [
         *((call, step, hangs) for call, step in STEPS),
@@ -95,7 +96,7 @@ def test_the_time_ends_before_a_command_is_sent(server: ImapServer) -> None:
             _ = connection.noop()
 
 
-@pytest.mark.parametrize(("call", "step"), STEPS)
+@each_case(("call", "step"), STEPS)
 async def test_a_connection_that_ends(call: str, step: str, server: ImapServer) -> None:
     """A server that hangs up is unreachable, and never a crash."""
     server.instead[step] = closes
@@ -103,7 +104,7 @@ async def test_a_connection_that_ends(call: str, step: str, server: ImapServer) 
         await CALLS[call](server.mailbox())
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         b"\0\xff\r\n",
@@ -117,7 +118,7 @@ async def test_a_connection_that_ends(call: str, step: str, server: ImapServer) 
         b"* BYE\r\n",
     ],
 )
-@pytest.mark.parametrize("step", READING)
+@each_case("step", READING)
 async def test_nonsense(text: bytes, step: str, server: ImapServer) -> None:
     """Whatever a server says, and however much it announces, is an error of the port, or nothing to list."""
     server.instead[step] = says(text)
@@ -225,9 +226,7 @@ async def test_ids_that_stay(server: ImapServer) -> None:
     assert b"EMAILID M1 " in server.said("SEARCH")[-1]
 
 
-@pytest.mark.parametrize(
-    "source_id", ["", "1", "7.1", "7.1.Other", "7.01.INBOX", "id.", "id.M1 ALL", "7.1.INBOX\n"]
-)
+@each_case("source_id", ["", "1", "7.1", "7.1.Other", "7.01.INBOX", "id.", "id.M1 ALL", "7.1.INBOX\n"])
 async def test_an_id_of_no_message(source_id: str, server: ImapServer) -> None:
     """What no listing shows is gone, and reaches no command."""
     with pytest.raises(RowGone):

@@ -15,10 +15,10 @@ from orrery.adapters.postgres.deadline import Deadline
 from orrery.adapters.postgres.transfer import transfer
 from orrery.errors import OutcomeUnknown, StoreUnavailable
 from orrery.ports.store import MINIMUM_TTL, Absent, Committed, Conflict, Delete, Put, Store
+from tests.conformance.postgres_schema import SOON, Schema
+from tests.conformance.relayed import relayed
 from tests.support.clock import ManualClock, WallClock, settled
 from tests.support.postgres import running_postgres
-from tests.support.postgres_schema import SOON, Schema
-from tests.support.relayed import relayed
 from tests.support.waiting import until
 
 DAY = 24 * 60 * 60.0

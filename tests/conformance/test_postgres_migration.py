@@ -8,9 +8,9 @@ import pytest
 from orrery.adapters.postgres.place import PostgresDatabase
 from orrery.errors import Invalid, StoreMissing, StoreUnavailable
 from orrery.ports.store import Committed, Put, StoreContents
+from tests.conformance.postgres_schema import Schema
 from tests.support.clock import ManualClock
 from tests.support.postgres import Server
-from tests.support.postgres_schema import Schema
 
 FIRST_RELEASED = """
 CREATE TABLE orrery_store (

@@ -13,11 +13,11 @@ from orrery.adapters.postgres import PostgresStore, create
 from orrery.adapters.postgres.address import connection_string
 from orrery.adapters.postgres.creation import make, new_schema
 from orrery.errors import Invalid, OrreryError, StoreMissing, StoreUnavailable
+from tests.conformance.postgres_schema import SOON, Schema
+from tests.conformance.relayed import Change, relayed
 from tests.support.clock import ManualClock
 from tests.support.ports import nobody_listening
 from tests.support.postgres import Server
-from tests.support.postgres_schema import SOON, Schema
-from tests.support.relayed import Change, relayed
 from tests.support.waiting import eventually
 
 PASSWORD = "right"  # noqa: S105  of a server that ends with the test

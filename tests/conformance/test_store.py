@@ -11,6 +11,7 @@ from orrery.errors import Invalid, StoreUnavailable
 from orrery.ports.store import MAXIMUM_KEY_BYTES, Absent, Committed, Conflict, Delete, Put, Store, Unchanged
 from tests.support.clock import ManualClock
 from tests.support.stores import keys_of, put
+from tests.support.tables import each_case
 
 MINUTE = timedelta(seconds=60)
 DAY_SECONDS = 24 * 60 * 60
@@ -36,9 +37,7 @@ async def test_nothing_is_under_an_unknown_key(store: Store) -> None:
     assert await store.get("nobody") is None
 
 
-@pytest.mark.parametrize(
-    "value", [b"", b"\x00", b"a\x00b", bytes(range(256)), "žluťoučký 🦄".encode(), b"x" * 1_000_000]
-)
+@each_case("value", [b"", b"\x00", b"a\x00b", bytes(range(256)), "žluťoučký 🦄".encode(), b"x" * 1_000_000])
 async def test_values_are_bytes_of_any_kind(store: Store, value: bytes) -> None:
     """A value comes back byte for byte, empty or with NULs or a megabyte long."""
     await store.commit([Put("key", value)])

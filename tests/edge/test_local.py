@@ -10,6 +10,7 @@ from orrery.ports.comms.errors import MailboxUnreachable
 from tests.support.clock import ManualClock
 from tests.support.logged import logged
 from tests.support.requests import client_of
+from tests.support.tables import each_case
 
 HOST = "cockpit.localhost:8791"
 ORIGIN = f"http://{HOST}"
@@ -87,8 +88,8 @@ def page() -> Page:
     return Page()
 
 
-@pytest.mark.parametrize("host", WRONG_HOSTS)
-@pytest.mark.parametrize("path", [DATA, SHELL, "/", "/docs", "/nowhere"])
+@each_case("host", WRONG_HOSTS)
+@each_case("path", [DATA, SHELL, "/", "/docs", "/nowhere"])
 async def test_another_host_gets_nothing(page: Page, host: str, path: str) -> None:
     """Whatever name a request came by, only the exact host and port is answered, for reads and files too."""
     answer = await page.client.get(path, headers={**page.bearer, "Host": host})
@@ -131,8 +132,8 @@ async def test_what_is_no_file_of_the_page_needs_the_token(page: Page, path: str
     assert (await page.client.get(path)).status_code == 401
 
 
-@pytest.mark.parametrize("headers", FOREIGN)
-@pytest.mark.parametrize("path", [DATA, SHELL])
+@each_case("headers", FOREIGN)
+@each_case("path", [DATA, SHELL])
 async def test_other_pages_get_nothing(page: Page, headers: dict[str, str], path: str) -> None:
     """Not with the token, and not the files: another site, another port of this machine, another scheme."""
     for ask in (page.client.get, page.client.post):

@@ -9,6 +9,7 @@ from starlette.responses import PlainTextResponse
 
 from orrery.edge.public_reads import PublicReads, ReadSources, known_part
 from tests.support.requests import client_of
+from tests.support.tables import each_case
 
 PATH = "/api/stats"
 
@@ -122,7 +123,7 @@ UNKNOWN = [
 """Fields that mean nothing here: a campaign's, a cache buster, slips, bytes that are no text, many, long ones."""
 
 
-@pytest.mark.parametrize("unknown", UNKNOWN, ids=lambda unknown: unknown[:20])
+@each_case("unknown", UNKNOWN)
 async def test_unknown_fields_are_ignored(front: Front, unknown: str) -> None:
     """A known query beside fields that nobody knows is answered as itself, in any order."""
     for query in (f"realtime=1&{unknown}", f"{unknown}&realtime=1", f"{unknown}&%72ealtime=%31&{unknown}"):
@@ -135,8 +136,8 @@ def test_nothing_is_kept_of_an_unknown_field() -> None:
     assert {known_part(b"realtime=1&x=%d" % number, fields) for number in range(100)} == {b"realtime=1"}
 
 
-@pytest.mark.parametrize("unknown", ["", "&x=1"])
-@pytest.mark.parametrize(
+@each_case("unknown", ["", "&x=1"])
+@each_case(
     "query",
     [
         *("realtime=", "realtime", "realtime=2", "realtime=1&realtime=1", "realtime=1&realtime=2", "realtime=+1"),
@@ -154,9 +155,7 @@ async def test_unknown_values_are_the_apps(front: Front, query: str, unknown: st
     assert (await front.ask(query=query + unknown)).text == "behind"
 
 
-@pytest.mark.parametrize(
-    "query", ["realtime=%ff", "%ff=%fe", "realtime=%E4", "a=" + "b" * 10_000, "%", "realtime=1%00"]
-)
+@each_case("query", ["realtime=%ff", "%ff=%fe", "realtime=%E4", "a=" + "b" * 10_000, "%", "realtime=1%00"])
 async def test_bytes_that_are_no_text(front: Front, query: str) -> None:
     """Whatever a stranger writes as a query is the app's to refuse."""
     assert (await front.ask(query=query)).text == "behind"

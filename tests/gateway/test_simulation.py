@@ -233,7 +233,7 @@ def test_a_file_changes_what_it_names(tmp_path: Path) -> None:
     assert read_parameters(mine) == replace(PARAMETERS, unknown_share=0.5)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "said"),
     [
         ("[machine]\nunknown = 1\n", "unknown is wrong"),

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -14,18 +13,18 @@ from tests.support.provisioning import Layer, layer_in
 from tests.support.waiting import eventually
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Deployment]:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """A site whose sandbox plays the gateway's guest."""
-    deployment = Deployment(tmp_path / "site", guest=True, more="[gateway]\npings = true", plain=1)
+    deployment = Deployment(tmp_path_factory.mktemp("site"), guest=True, more="[gateway]\npings = true", plain=1)
     with running(deployment) as site:
         yield site
 
 
-@pytest.fixture
-def layer(tmp_path: Path, site: Deployment) -> Iterator[Layer]:
+@pytest.fixture(scope="module")
+def layer(tmp_path_factory: pytest.TempPathFactory, site: Deployment) -> Iterator[Layer]:
     """The layer in a sandbox's cloud, with the site as the place of its reports."""
-    with layer_in(tmp_path / "cloud", factor=100) as layer:
+    with layer_in(tmp_path_factory.mktemp("cloud"), factor=100) as layer:
         layer.config.write_text(f'{layer.config.read_text()}site_url = "{site.public}"\n')
         token = layer.uri_file.with_name("gateway_ping_token")
         token.touch(0o600)
@@ -45,6 +44,21 @@ def parts(site: Deployment) -> dict[str, tuple[str, str]]:
     """Return what doctor says of the gateway's parts: state and reason."""
     found = json.loads(site.orrery("doctor", "--json").stdout)
     return {one["part"]: (one["state"], one["why"]) for one in found if one["part"].startswith("gateway")}
+
+
+def test_pings_go_to_doctor_and_timeline(site: Deployment, layer: Layer) -> None:
+    """What the site printed about its pings is what the cloud's doctor judges the service by."""
+
+    def expect_ping() -> None:
+        assert parts(site)["gateway"][1].startswith("The gateway is active")
+
+    eventually(expect_ping)
+    printed = layer.folder / "pings.json"
+    printed.write_text(site.orrery("gateway", "pings", "--json").stdout)
+    told = json.loads(cloud(layer, "cloud", "doctor", "--pings", str(printed), "--json"))
+    service = next(one for one in told if one["part"] == "service")
+    assert (service["state"], service["why"]) == ("ok", "By the guest's last ping the service is active.")
+    assert json.loads(cloud(layer, "timeline", "--pings", str(printed), "--json")) == []
 
 
 def test_the_site_shows_the_cloud_and_pushes_what_is_wrong(site: Deployment, layer: Layer) -> None:
@@ -73,18 +87,3 @@ def test_the_site_shows_the_cloud_and_pushes_what_is_wrong(site: Deployment, lay
         assert "gateway cloud" in told
 
     eventually(expect_push)
-
-
-def test_pings_go_to_doctor_and_timeline(site: Deployment, layer: Layer) -> None:
-    """What the site printed about its pings is what the cloud's doctor judges the service by."""
-
-    def expect_ping() -> None:
-        assert parts(site)["gateway"][1].startswith("The gateway is active")
-
-    eventually(expect_ping)
-    printed = layer.folder / "pings.json"
-    printed.write_text(site.orrery("gateway", "pings", "--json").stdout)
-    told = json.loads(cloud(layer, "cloud", "doctor", "--pings", str(printed), "--json"))
-    service = next(one for one in told if one["part"] == "service")
-    assert (service["state"], service["why"]) == ("ok", "By the guest's last ping the service is active.")
-    assert json.loads(cloud(layer, "timeline", "--pings", str(printed), "--json")) == []

@@ -15,6 +15,7 @@ from orrery.live.records import Active, Snapshot
 from orrery.ports.store import Put, StoreEntry
 from tests.support.clock import START, ManualClock
 from tests.support.hasty_loop import StillLoop
+from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
 
 
@@ -142,7 +143,7 @@ async def test_a_store_that_hangs_keeps_what_is_held() -> None:
     assert not cache.reachable
 
 
-@pytest.mark.parametrize(
+@each_case(
     "value",
     [
         b"",

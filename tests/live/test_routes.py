@@ -29,6 +29,7 @@ from tests.support.analytics import MemoryAnalytics, failure
 from tests.support.clock import ManualClock
 from tests.support.requests import client_of
 from tests.support.rounds import found
+from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
 
 PASSWORD = "the owner's long password"  # noqa: S105  a password of the tests
@@ -124,7 +125,7 @@ async def test_a_thousand_reads_of_an_empty_store_ask_no_provider(service: Servi
     assert service.analytics.calls.total() == 0
 
 
-@pytest.mark.parametrize(
+@each_case(
     "query",
     [
         "",
@@ -150,9 +151,7 @@ async def test_an_unknown_query(service: Service, query: str) -> None:
     assert answer.headers["access-control-allow-origin"] == "*"
 
 
-@pytest.mark.parametrize(
-    "query", ["", "?refresh=", "?refresh=pages", "?refresh=realtime&intel=1", "?realtime=1", "?x=realtime"]
-)
+@each_case("query", ["", "?refresh=", "?refresh=pages", "?refresh=realtime&intel=1", "?realtime=1", "?x=realtime"])
 async def test_an_unknown_refresh(service: Service, query: str) -> None:
     """Only the realtime values can be refreshed."""
     answer = await service.ask(f"/api/stats{query}", "POST", **BEARER)
@@ -205,8 +204,8 @@ async def _asked(service: Service, ask: Callable[[], Awaitable[httpx2.Response]]
     return answers[0]
 
 
-@pytest.mark.parametrize("headers", WRONG, ids=range(len(WRONG)))
-@pytest.mark.parametrize(("method", "path"), [("POST", REFRESH), ("GET", INTEL), ("GET", GUIDED)])
+@each_case("headers", WRONG)
+@each_case(("method", "path"), [("POST", REFRESH), ("GET", INTEL), ("GET", GUIDED)])
 async def test_without_the_bearer(service: Service, method: str, path: str, headers: dict[str, str]) -> None:
     """A missing, wrong or endless bearer is Unauthorized, and the provider is not asked."""
     answer = await _asked(service, lambda: service.ask(path, method, **headers))

@@ -129,7 +129,7 @@ async def test_what_has_changed_since_it_was_shown() -> None:
 _ELSEWHERE = "Only the page itself may ask for that"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("headers", "status", "sentence"),
     [
         ({"Sec-Fetch-Site": "cross-site"}, 403, _ELSEWHERE),
@@ -154,7 +154,7 @@ async def test_a_request_from_elsewhere_changes_nothing(
     assert await page.put_aside() == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("change", "status", "sentence"),
     [
         ({"token": ""}, 403, "too old"),

@@ -11,7 +11,6 @@ from typing import Any
 
 import aiosmtplib
 import httpx2
-import pytest
 
 from orrery.adapters.movable_clock import MovableClock
 from orrery.sandbox.analytics.access import GRANT, TOKEN_PATH, config_of, service_account_key
@@ -23,6 +22,7 @@ from orrery.sandbox.identity.directory import CLIENT_A, TENANT_A
 from orrery.sandbox.tracker import REPOSITORY
 from tests.support.analytics_provider import PROPERTY, REPORTS, TOTAL, signed_assertion
 from tests.support.running_sandbox import EVERYTHING_PERMITTED, KEY, PRICES, PUSH_TOKEN, SESSION, Running
+from tests.support.tables import each_case
 from tests.support.waiting import PATIENCE
 
 STRIPE, PUSH = ({"Authorization": f"Bearer {one}"} for one in (KEY, PUSH_TOKEN))
@@ -31,7 +31,7 @@ ANN = "ann@corp.example"
 MACHINE = "/subscriptions/00000000-0000-4000-8000-000000000001/resourceGroups/gateway-sandbox/providers"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "wrong",
     [
         {"kind": "moon"},

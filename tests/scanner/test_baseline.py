@@ -11,6 +11,7 @@ from orrery.errors import Invalid
 from orrery.scanner.allowances import Allowances
 from orrery.scanner.baseline import read_baseline
 from orrery.scanner.findings import Match, ScanFinding
+from tests.support.tables import each_case
 
 TODAY = date(2026, 11, 23)
 FOUND = ScanFinding("secret", "docs/a.md", 3, "push-token", "0123456789ab")
@@ -56,7 +57,7 @@ def test_an_entry_allows_nothing_else(tmp_path: Path, other: ScanFinding) -> Non
     assert left(allowances(tmp_path), other) == [other]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new", "why"),
     [
         ("2027-01-31", "2026-11-22", "it expired on 2026-11-22"),
@@ -80,7 +81,7 @@ def test_an_entry_that_does_not_count(tmp_path: Path, old: str, new: str, why: s
     assert left(allowances(tmp_path, ENTRY.replace(old, new)), finding) == [finding]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "said"),
     [
         ("allowed = ", "is not TOML"),

@@ -254,7 +254,7 @@ def test_a_file_that_extends_another(tmp_path: Path) -> None:
 MORE = "[[rules.required]]\nid = 'user'\n"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("own", "base", "text", "expected"),
     [
         ("", "", "key_aaaa", ["aaaa"]),

@@ -24,13 +24,13 @@ It says nothing about speed: only a test that fails waits it out, on a machine t
 def eventually(look: Callable[[], Seen], pause: float = 0.1) -> Seen:
     """Return what `look` returns once it neither fails an assertion nor misses the server, or raise its error.
 
-    Between two looks are at most `pause` seconds.
+    Between two looks are at most `pause` seconds, and a tenth of that at first.
     """
     for attempt in stamina.retry_context(
         on=(AssertionError, httpx2.TransportError),
         attempts=None,
         timeout=PATIENCE,
-        wait_initial=0.01,
+        wait_initial=pause / 10,
         wait_max=pause,
         wait_jitter=0.02,
     ):

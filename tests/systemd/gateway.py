@@ -23,7 +23,7 @@ Seen = TypeVar("Seen")
 
 def eventually(look: Callable[[], Seen]) -> Seen:
     """Wait as the other suites do, with fewer looks: each starts programs on the machine."""
-    return waiting.eventually(look, pause=0.4)
+    return waiting.eventually(look, pause=0.6)
 
 
 @dataclass(frozen=True, slots=True)

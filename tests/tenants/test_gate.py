@@ -10,6 +10,7 @@ from orrery.syntax.track import TRACKS, Track
 from orrery.tenants.gate import Gate
 from orrery.tenants.settings import TenantsSettings
 from tests.support.destinations import destination, track, tracks_in
+from tests.support.tables import each_case
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def admitted(gate: Gate, place: Path) -> set[Track]:
     return {one for one in TRACKS if may(one)}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("place", "tracks"),
     [
         ("team", "A"),

@@ -13,6 +13,7 @@ from orrery.runtime.console.runner import Runner
 from orrery.runtime.module import load
 from tests.support.commands import COMMANDS
 from tests.support.program import run_orrery
+from tests.support.tables import each_case
 
 _NO_WRONG_VALUE = {str, bool, Path, Runner}
 """What an option may take that has no wrong value for typer: the commands examine texts and files themselves."""
@@ -49,9 +50,7 @@ def _below(command: Any, name: str, words: list[str], root: Any = None) -> Itera
 CALLS = list(typed_options())
 
 
-@pytest.mark.parametrize(
-    ("name", "command", "words"), CALLS, ids=[f"{name} {' '.join(w)}" for name, _, w in CALLS]
-)
+@each_case(("name", "command", "words"), CALLS)
 def test_a_wrong_value_is_answered_with_what_it_takes(name: str, command: Any, words: list[str]) -> None:  # noqa: ANN401  a command of typer's
     """No machine's words and no other's: the option, what it takes, and where more is shown."""
     with pytest.raises(typer.TyperException) as refused:
@@ -59,7 +58,7 @@ def test_a_wrong_value_is_answered_with_what_it_takes(name: str, command: Any, w
     assert _SENTENCE.fullmatch(sentence_about(refused.value)), sentence_about(refused.value)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("typed", "sentence"),
     [
         (

@@ -21,6 +21,7 @@ from orrery.runtime.settings import LogSettings, PushSettings, SecretFiles, Serv
 from orrery.scanner.settings import ScanSettings
 from tests.support.certificates import make_authority
 from tests.support.machine import MARK, Machine, machine_in
+from tests.support.tables import each_case
 
 
 @pytest.fixture
@@ -95,14 +96,14 @@ UNKNOWN_KEYS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "name"), UNKNOWN_KEYS)
+@each_case(("text", "name"), UNKNOWN_KEYS)
 def test_an_unknown_key(machine: Machine, text: str, name: str) -> None:
     """A key that is none is refused with its full name, and never its value."""
     machine.write(text)
     assert name in machine.refusal()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     [
         "ORRERY_SURPRISE",
@@ -173,7 +174,7 @@ TAKES_ANY_TEXT = {
 }
 
 
-@pytest.mark.parametrize("key", [".".join(key) for key in KEYS if ".".join(key) not in TAKES_ANY_TEXT])
+@each_case("key", [".".join(key) for key in KEYS if ".".join(key) not in TAKES_ANY_TEXT])
 def test_a_wrong_value_is_never_repeated(machine: Machine, key: str) -> None:
     """A value that a key cannot have is refused by the key's name, from the file and from the environment."""
     *section, name = key.split(".")
@@ -184,16 +185,17 @@ def test_a_wrong_value_is_never_repeated(machine: Machine, key: str) -> None:
     variable = "ORRERY_" + "__".join(key.split(".")).upper()
     machine.environment.setenv(variable, MARK)
     assert (section or [name])[0] in machine.refusal().lower()
+    machine.environment.delenv(variable)
 
 
-@pytest.mark.parametrize("key", [".".join(key) for key in KEYS])
+@each_case("key", [".".join(key) for key in KEYS])
 def test_no_key_takes_a_table_for_a_value(machine: Machine, key: str) -> None:
     """A table where a single value belongs is refused by the key's name."""
     machine.write(f'[{key}]\nx = "{MARK}"\n')
     assert key in machine.refusal()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         f'[checkout]\nthree_d_secure = "{MARK}"',
@@ -239,7 +241,7 @@ def test_encrypted_or_here(machine: Machine, url: str) -> None:
     assert load()[0][CheckoutSettings].processor_url == url
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["x", "= 1", "[server", 'mode = "live', f'mode = "{MARK}" "', "mode = live", "[a]\n[a]", "a = 1\na = 2"],
 )

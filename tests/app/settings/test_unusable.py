@@ -6,6 +6,7 @@ import pytest
 
 from orrery.app.settings.reader import load, load_usable
 from tests.support.machine import MARK, SECRETS, Machine, machine_in
+from tests.support.tables import each_case
 
 LETTERS = "0x5eedmarked"
 LIVE_KEY = f"sk_live_{LETTERS}"
@@ -32,7 +33,7 @@ def see_refused(machine: Machine, name: str, value: str, sentence: str) -> None:
     assert (usable.troubles, usable.reveal(name)) == ({name: said}, None)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "sentence"),
     [
         (f"pk_live_{LETTERS}", "is a publishable key (pk_…): put a secret key (sk_…) or a restricted one"),
@@ -59,7 +60,7 @@ def test_what_is_no_api_key(machine: Machine, value: str, sentence: str) -> None
     see_refused(machine, "processor_api_key", value, sentence)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "sentence"),
     [
         (LIVE_KEY, "holds an API key of the processor: put the endpoint's signing secret (whsec_…) there"),
@@ -118,7 +119,7 @@ def test_what_is_no_mail_password(machine: Machine, value: str, sentence: str) -
     see_refused(machine, "mail_password", value, sentence)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "value"),
     [
         ("processor_api_key", f"\n {LIVE_KEY}\r\n\n"),

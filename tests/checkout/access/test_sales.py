@@ -23,6 +23,7 @@ from orrery.ports.store import Put
 from orrery.runtime.references import References
 from tests.support.checkout import BUYER, INDEX_KEY, PRODUCT, Shop, record, session, session_json, stored_access
 from tests.support.clock import START, ManualClock
+from tests.support.tables import each_case
 
 DAY = timedelta(days=1)
 MIDNIGHT = START.replace(hour=0)
@@ -69,7 +70,7 @@ def test_a_sale_is_booked_when_it_was_paid() -> None:
     assert list(sale_of(record(amount_total=None, currency=None))) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("found", "booked"),
     [
         (reversal(), []),
@@ -117,7 +118,7 @@ HAPPENED = (
 )
 
 
-@pytest.mark.parametrize("order", [*permutations(HAPPENED)])
+@each_case("order", [*permutations(HAPPENED)])
 async def test_events_may_be_read_in_any_order(order: tuple[ChargeEvent, ...]) -> None:
     """What is booked does not depend on when an event is read, or how often."""
     shop = Shop()

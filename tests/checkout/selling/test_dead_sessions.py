@@ -21,6 +21,7 @@ from orrery.ports.store import Put
 from tests.support.checkout import OTHER, PRODUCT, Shop, metadata_of, session_json
 from tests.support.clock import ManualClock
 from tests.support.rehearsal import Rehearsal
+from tests.support.tables import each_case
 from tests.support.unreliable_store import UnreliableStore
 
 CLICK = Purchase(PRODUCT.key, "203.0.113.7", "click-1")
@@ -219,7 +220,7 @@ async def outage(shop: Shop) -> Finding:
     return found
 
 
-@pytest.mark.parametrize(
+@each_case(
     "wrong",
     [
         *({"url": url} for url in (None, "", "/relative", "javascript:alert(1)", "https://", "https://[")),
@@ -238,7 +239,6 @@ async def outage(shop: Shop) -> Finding:
         {"price_ids": ("price_ccsp",)},
         {"payment_status": "no_payment_required"},
     ],
-    ids=str,
 )
 async def test_a_session_that_nobody_may_be_sent_to_is_an_outage(wrong: dict[str, Any], shop: Shop) -> None:
     """A session that is not what was asked for reaches no visitor; none is stored, and the first is an outage."""

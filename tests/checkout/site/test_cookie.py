@@ -8,6 +8,7 @@ from orrery.checkout.site.cookie import PROBE_LIFE, BrowserCookies, cookie_name,
 from orrery.checkout.sites import Site
 from tests.support.checkout import PRODUCT
 from tests.support.clock import START
+from tests.support.tables import each_case
 
 COOKIES = BrowserCookies.of_store(b"a key")
 
@@ -36,7 +37,7 @@ def test_a_browser_is_known_by_its_digest() -> None:
     assert "a key" not in repr(COOKIES)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("sent", "value"),
     [
         ([b"n=1"], b"1"),

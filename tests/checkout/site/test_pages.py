@@ -36,7 +36,7 @@ async def in_state(shop: HostedShop, state: str) -> None:
             _ = await shop.desk.revoke("cs_1", "asked by the buyer")
 
 
-@pytest.mark.parametrize("state", ["open", "pending", "delayed", "granted", "ended", "failed", "unknown"])
+@each_case("state", ["open", "pending", "delayed", "granted", "ended", "failed", "unknown"])
 async def test_each_state_has_its_page(state: str) -> None:
     """A page of its own, which comes again by itself while it waits; `Payment received` is said of one alone."""
     shop = HostedShop()

@@ -28,9 +28,10 @@ from tests.conformance.cloud.half_answers import (
     Site,
     means_nothing,
 )
-from tests.support.program import run_orrery
+from tests.support.program import typed
 from tests.support.provisioning import Layer, layer_in
 from tests.support.soak import SOAKING
+from tests.support.tables import each_case
 
 ARGUMENTS: dict[str, tuple[object, ...]] = {
     "alert": ("health",),
@@ -157,8 +158,8 @@ def reset_all(server: socket.socket) -> None:
         connection.close()
 
 
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("subject", PARTS)
+@each_case("state", STATES)
+@each_case("subject", PARTS)
 def test_each_command_shows_the_rest(layer: Layer, kept: dict[Any, Any], subject: str, state: str) -> None:
     """Exit 1, the parts that are not known by name, and every other one as it is when all is known.
 
@@ -276,7 +277,7 @@ def test_a_command_as_it_is_typed(
     """No trace, exit 1, and the reason on the screen."""
     layer.box.fault(fault, subject, count=None, value=value)
     words = [command] if command == "timeline" else ["cloud", command]
-    done = run_orrery("gateway", *words, "--config", str(layer.config))
+    done = typed("gateway", *words, "--config", str(layer.config))
     assert "Traceback" not in done.stdout + done.stderr
     assert done.returncode == 1
     assert "cloud" in done.stdout + done.stderr

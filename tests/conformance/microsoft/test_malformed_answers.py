@@ -16,6 +16,7 @@ from orrery.ports.comms.tasks import NewTask
 from tests.conformance.microsoft.malformed_graph import Answer, OddGraph, malformed_graph
 from tests.support.clock import START
 from tests.support.mailboxes import reply_to
+from tests.support.tables import each_case
 
 DELTA = "/v1.0/me/mailFolders/inbox/messages/delta"
 NEXT, DONE = "@odata.nextLink", "@odata.deltaLink"
@@ -66,8 +67,8 @@ async def test_a_draft_that_may_have_been_made(graph: OddGraph, status: int) -> 
     assert [one for one in graph.asked if one.startswith("POST")] == ["POST /v1.0/me/messages/m1/createReply"]
 
 
-@pytest.mark.parametrize("content", [{}, {"value": None}, {"value": {"id": "m1"}}, {"value": [], NEXT: 5}])
-@pytest.mark.parametrize("part", ["mail", "teams", "meeting"])
+@each_case("content", [{}, {"value": None}, {"value": {"id": "m1"}}, {"value": [], NEXT: 5}])
+@each_case("part", ["mail", "teams", "meeting"])
 async def test_a_page_that_is_none(graph: OddGraph, part: Part, content: object) -> None:
     """An object without the list that was asked for is no empty list: that would take away every row."""
     graph.answer = lambda asked: (200, {"id": "me"} if "/me?" in asked else content)

@@ -12,6 +12,7 @@ from orrery.cockpit.waiting import Reason, own_reason_of
 from orrery.ports.comms.errors import MailboxUnreachable
 from orrery.ports.comms.messages import MailboxMessage
 from tests.conformance.microsoft.malformed_graph import Answer, OddGraph, malformed_graph
+from tests.support.tables import each_case
 
 ANN = "ann@lab.example"
 LIST = frozenset({"course.lab.example"})
@@ -134,7 +135,7 @@ def of_odd(found: list[MailboxMessage], how: str) -> list[MailboxMessage]:
     return [one for one in found if one.source_id.partition(" ")[0] == how]
 
 
-@pytest.mark.parametrize(("part", "name"), FIELDS)
+@each_case(("part", "name"), FIELDS)
 async def test_one_field(graph: OddGraph, part: Part, name: str) -> None:
     """The item waits, or is counted; the one beside it is as ever. Nothing is hidden for want of a fact."""
     item, _ = KINDS[part]
@@ -193,7 +194,7 @@ RECIPIENTS: dict[str, tuple[dict[str, object], Reason | None]] = {
 }
 
 
-@pytest.mark.parametrize("name", RECIPIENTS)
+@each_case("name", RECIPIENTS)
 async def test_what_a_message_says(graph: OddGraph, name: str) -> None:
     """Whom it names, its flags and its headers decide."""
     changes, reason = RECIPIENTS[name]
@@ -209,8 +210,8 @@ CHANGES: dict[str, tuple[dict[str, object], Reason | None]] = {
 }
 
 
-@pytest.mark.parametrize("name", CHANGES)
-@pytest.mark.parametrize("first", ["a list", "to me"])
+@each_case("name", CHANGES)
+@each_case("first", ["a list", "to me"])
 async def test_what_changes(graph: OddGraph, name: str, first: str) -> None:
     """A change has only what is changed: what decided before decides on."""
     changes, reason = CHANGES[name]
@@ -248,7 +249,7 @@ MEETINGS: dict[str, tuple[dict[str, object], Reason | None]] = {
 }
 
 
-@pytest.mark.parametrize("name", MEETINGS)
+@each_case("name", MEETINGS)
 async def test_which_meetings_wait(graph: OddGraph, name: str) -> None:
     """Own time without anybody else, and what was declined or cancelled, does not."""
     changes, reason = MEETINGS[name]

@@ -20,6 +20,7 @@ from orrery.ports.analytics import AnalyticsFailed, By, Quotas, QuotaState, User
 from orrery.sandbox.analytics.access import service_account_key
 from tests.support.hasty_loop import run_ahead
 from tests.support.serving import bound, serving
+from tests.support.tables import each_case
 from tests.support.waiting import PATIENCE
 
 KIND = "analyticsData#runRealtimeReport"
@@ -111,7 +112,7 @@ NO_REPORTS: list[tuple[Body, By | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("body", "dimension"), NO_REPORTS)
+@each_case(("body", "dimension"), NO_REPORTS)
 def test_what_is_no_report(tmp_path: Path, body: Body, dimension: By | None) -> None:
     """A 200 whose body is anything but the report that was asked for is a failure, never a zero."""
     failed = failure(tmp_path, body, dimension)
@@ -135,7 +136,7 @@ def test_a_figure_that_no_reader_can_hold(tmp_path: Path) -> None:
     assert failure(tmp_path, {"kind": KIND, "rows": [row(str(2**53))]}).cause == "not-a-report"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("quota", "read"),
     [
         (None, None),
@@ -160,7 +161,7 @@ def test_a_label_that_is_empty(tmp_path: Path) -> None:
     assert asked(tmp_path, body, "page").rows[0].label == ""
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("status", "cause"),
     [
         (204, "not-a-report"),
@@ -195,7 +196,7 @@ def test_messages_are_cut(tmp_path: Path, message: str) -> None:
     assert failure(tmp_path, lambda: JSONResponse(body, 400)).cause == "refused"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("token", "cause"),
     [
         (lambda: JSONResponse({"error": "invalid_grant"}, 400), "unauthorized"),

@@ -106,7 +106,7 @@ def test_closing_is_a_comment_and_a_change(github: GitHub) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("status", "headers", "message", "words"),
     [
         (401, {}, "Bad credentials", ("does not accept the token", "tracker_token")),

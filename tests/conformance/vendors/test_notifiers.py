@@ -290,7 +290,7 @@ def test_a_mail_server_that_knows_no_password(box: Running) -> None:
     assert not failure(mail(box, username="shop", password="pass-word"), MAIL).permanent  # noqa: S106  a test's own text
 
 
-@pytest.mark.parametrize(
+@each_case(
     "address",
     [
         "",

@@ -17,6 +17,7 @@ from orrery.adapters.public_counter import SECONDS, HttpCounter
 from orrery.ports.counter import PublicCount, Scope
 from tests.support.hasty_loop import run_ahead
 from tests.support.serving import served
+from tests.support.tables import each_case
 
 AT = "2026-11-21T05:30:00.123456Z"
 MOMENT = datetime(2026, 11, 21, 5, 30, 0, 123456, UTC)
@@ -96,7 +97,7 @@ def test_fields_of_later(stats: Stats) -> None:
     assert read(stats.url, "site") is not None
 
 
-@pytest.mark.parametrize(
+@each_case(
     "changes",
     [
         *({name: MISSING} for name in SITE),
@@ -107,7 +108,6 @@ def test_fields_of_later(stats: Stats) -> None:
         *({"error": value} for value in (1, "", "<b>", "no data", "x" * 41, "a\nb", "no-data\n")),
         {"pages": None},
     ],
-    ids=str,
 )
 def test_what_is_no_count(stats: Stats, changes: dict[str, object]) -> None:
     """A field that is missing or not of its kind makes the whole read one that cannot be believed."""
@@ -122,7 +122,7 @@ def test_what_is_no_cosmos_read(stats: Stats, changes: dict[str, object]) -> Non
     assert read(stats.url, "cosmos") is None
 
 
-@pytest.mark.parametrize("body", [b"", b"null", b"[]", b"<html>", b"\xff", b'{"active": 5'])
+@each_case("body", [b"", b"null", b"[]", b"<html>", b"\xff", b'{"active": 5'])
 def test_what_is_no_json_object(stats: Stats, body: bytes) -> None:
     """An answer that is no JSON object is no read."""
     stats.site = body

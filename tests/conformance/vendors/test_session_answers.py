@@ -24,6 +24,7 @@ from tests.support.checkout import TERMS
 from tests.support.clock import START
 from tests.support.running_sandbox import KEY, PRICE, Running
 from tests.support.serving import served
+from tests.support.tables import each_case
 from tests.support.waiting import PATIENCE
 
 PRODUCT = Product("isc2", "cissp", "CISSP", PRICE)
@@ -133,7 +134,7 @@ def page_of(
     return payment_page(created, PRODUCT.key, PRICE, accepted, livemode=False)
 
 
-@pytest.mark.parametrize("field", WRONG)
+@each_case("field", WRONG)
 def test_a_field_that_is_wrong(between: tuple[Between, StripeProcessor], field: str) -> None:
     """No visitor is sent to a session that is not what was asked for; why is one short line without the value."""
     for value in WRONG[field]:
@@ -143,7 +144,7 @@ def test_a_field_that_is_wrong(between: tuple[Between, StripeProcessor], field: 
         assert len(str(refused.value)) < 200, value
 
 
-@pytest.mark.parametrize("field", HARMLESS)
+@each_case("field", HARMLESS)
 def test_a_field_that_decides_nothing(between: tuple[Between, StripeProcessor], field: str) -> None:
     """What the answer leaves out, and what only describes, stops no sale."""
     for value in HARMLESS[field]:

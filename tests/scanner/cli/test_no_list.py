@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.support.plain_commands import plain
-from tests.support.program import run_orrery
+from tests.support.program import typed
 from tests.support.repositories import Repo, new_repo
 from tests.support.scan_user import SECRETS, TRACKS, ScanUser, at_a_terminal
 
@@ -53,10 +53,10 @@ def test_hooks_need_a_list_or_the_journal(user: ScanUser, repo: Repo) -> None:
     assert (code, "The journal cannot keep it" in err, place.exists()) == (2, True, False)
     assert user.types(hooks, "list")[0] == 1
     config = str(user.config / "orrery.toml")
-    assert run_orrery("cockpit", "store", "create", "--config", config).returncode == 0
+    assert typed("cockpit", "store", "create", "--config", config).returncode == 0
     code, _, err = user.types(hooks, "install", "--without-watch-list")
     assert (code, err.count("There is no watch-list")) == (0, 1)
-    [entry] = json.loads(run_orrery("tenants", "journal", "list", "--json", "--config", config).stdout)
+    [entry] = json.loads(typed("tenants", "journal", "list", "--json", "--config", config).stdout)
     assert (entry["track"], "without a watch-list" in entry["text"]) == ("B", True)
     assert user.types(hooks, "list")[0] == 0
     user.set(TERM="xterm")

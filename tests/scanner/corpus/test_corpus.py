@@ -10,6 +10,7 @@ from orrery.scanner.allowances import Allowances
 from orrery.scanner.findings import ScanFinding
 from tests.scanner.corpus.measured import HARMLESS, PLANTED, found_in, scan
 from tests.scanner.corpus.words import POLICY
+from tests.support.tables import each_case
 
 LEAST = 60
 
@@ -28,13 +29,13 @@ def test_there_is_enough_of_it() -> None:
     assert len(HARMLESS) >= LEAST
 
 
-@pytest.mark.parametrize("name", PLANTED)
+@each_case("name", PLANTED)
 def test_what_is_planted_is_found(found: Mapping[str, Sequence[ScanFinding]], name: str) -> None:
     """Its kinds are found, and no other."""
     assert {one.kind for one in found[name]} == PLANTED[name][1]
 
 
-@pytest.mark.parametrize("name", HARMLESS)
+@each_case("name", HARMLESS)
 def test_a_near_miss_is_none(found: Mapping[str, Sequence[ScanFinding]], name: str) -> None:
     """Nothing is found."""
     assert found[name] == []

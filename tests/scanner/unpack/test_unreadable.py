@@ -280,7 +280,7 @@ def test_a_disk_that_fails_is_named() -> None:
     assert [type(one) for one in views("a.txt", Failing())] == [NotRead]
 
 
-@pytest.mark.parametrize("name", [*sorted(CARRIERS.keys() - PDFS.keys()), "pdf-page", "pdf-attachment", "broken"])
+@each_case("name", [*sorted(CARRIERS.keys() - PDFS.keys()), "pdf-page", "pdf-attachment", "broken"])
 def test_nothing_is_said_of_what_is_in_a_file(
     name: str, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
