@@ -240,7 +240,6 @@ def make_durable(database: Database) -> None:
     """Have every commit on the disk before it returns, readers beside the writer, and erased data gone."""
     _ = database.pragma("journal_mode", "wal")
     _ = database.pragma("synchronous", "full")
-    _ = database.pragma("cache_size", -64 * 1024)  # KiB: of a long import each page would be written repeatedly
     _ = database.pragma("secure_delete", 1)  # else erased data stays in the file's free space
 
 
