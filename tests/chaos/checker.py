@@ -205,7 +205,7 @@ def _approvals(ledgers: Ledgers) -> Iterator[str]:
         said = Counter(kinds[key.partition(":")[2]])
         begun, done = said["started"], said["done"] + said["happened"]
         made = {listed[one["value"]] for one in intent["body"]["entries"]}
-        if begun > 1 or not made <= ({1} if done else {0, 1} if begun else {0}):
+        if begun > 1 or done > begun or not made <= ({1} if done else {0, 1} if begun else {0}):
             yield f"an approval that was carried out {made} times: {key}, {dict(said)}"
 
 
