@@ -201,11 +201,12 @@ def _approvals(ledgers: Ledgers) -> Iterator[str]:
     for entry in log:
         kinds[entry["intent_id"]].append(entry["kind"])
     listed = Counter(one["value"] for one in ledgers.documents("radar.value_list_item"))
-    for key, intent in ledgers.records("intent:").items():
+    blocks = {key: one for key, one in ledgers.records("intent:").items() if "entries" in one["body"]}
+    for key, intent in blocks.items():
         said = Counter(kinds[key.partition(":")[2]])
         begun, done = said["started"], said["done"] + said["happened"]
         made = {listed[one["value"]] for one in intent["body"]["entries"]}
-        if begun > 1 or not made <= ({1} if done else {0, 1} if begun else {0}):
+        if begun > 1 or done > begun or not made <= ({1} if done else {0, 1} if begun else {0}):
             yield f"an approval that was carried out {made} times: {key}, {dict(said)}"
 
 

@@ -12,6 +12,7 @@ from tests.chaos.checker import counts, violations
 from tests.chaos.faults import LEASES, Fault
 from tests.chaos.load import Load
 from tests.chaos.shop import ChaosShop
+from tests.support.waiting import until
 
 STEP = 8
 """Seconds by which the clock is moved at once: who holds a lease renews it before it runs out."""
@@ -60,6 +61,7 @@ def storm(shop: ChaosShop, seed: int, faults: Sequence[type[Fault]]) -> Run:
             fault.end()
             load.await_sales(SOLD)
         _pass(shop, load, LEASES)
+        until(lambda: load.answers["sign", "exit 0"])
     shop.settle()
     found = [*violations(shop.ledgers, load.told)]
     return Run(seed, struck, load.answers, counts(shop.ledgers), found, shop.deployment.folder)
