@@ -101,7 +101,7 @@ async def test_a_node_that_is_silent_is_missed() -> None:
     _ = await a.nodes.forget("b")
     await site.goes_on(OVER_AFTER + SILENT, a)
     assert (await a.broken(), (await site.desk.told())[2:]) == ([], ["Broken: node b"])
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match=r"There is no node b\. Those that there are: a\."):
         await a.nodes.forget("b")
 
 
@@ -173,6 +173,7 @@ async def test_what_a_forgotten_node_had_ends_without_a_push() -> None:
     b.findings = [DISK]
     await site.goes_on(3 * SILENT)
     await b.nodes.leave()
+    await a.look()
     _ = await a.nodes.forget("b")
     await site.goes_on(OVER_AFTER + SILENT, a)
     assert await site.desk.told() == ["Broken: disk on b"]

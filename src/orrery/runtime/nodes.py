@@ -15,7 +15,7 @@ from typing import Literal
 
 from pydantic import AwareDatetime
 
-from orrery.errors import Invalid, StoreError
+from orrery.errors import Invalid, NotFound, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding, Round
 from orrery.ports.panels import Panel, utc_text
@@ -190,8 +190,9 @@ class Nodes:
             await self._write(found.change(stopped=True, heard=self.now(), findings=()), unchanged)
 
     async def forget(self, name: str) -> Node:
-        """Delete a node that was retired; raise `NotFound`, `Invalid` for one that runs, and `StoreError`."""
-        node = (await self._records.require(name)).record
+        """Delete a node that was retired; raise `NotFound`, `StoreError`, and `Invalid` for one that runs."""
+        if (node := self.known.get(name)) is None:
+            raise NotFound(f"There is no node {name}. Those that there are: {', '.join(sorted(self.known))}.")
         if node.is_live(self.now()):
             raise Invalid(f"{name} runs: it was heard of at {utc_text(node.heard)}. Stop it first.")
         await write(self._store, [Delete(self._records.key(name))])
