@@ -2,15 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 
 import pytest
+from anyio.lowlevel import checkpoint
 
 from orrery.adapters.memory import MemoryStore
 from orrery.errors import StoreUnavailable
 from orrery.live import keys
-from orrery.live.answers import cosmos, site
-from orrery.live.reads import FirstLevelCache, PublicRead
+from orrery.live.answers import CachedAnswer, cosmos, site
+from orrery.live.reads import DEADLINE, READ_AGAIN, FirstLevelCache, PublicRead
 from orrery.live.records import Active, Snapshot
 from orrery.ports.store import Put, StoreEntry
 from tests.support.clock import START, ManualClock
@@ -40,6 +41,20 @@ class Reader:
     async def read(self) -> dict[str, object]:
         """Return what the cosmos read says now."""
         return json.loads((self.cosmos.ready() or await self.cosmos.answer()).body)
+
+
+class SlowStore(MemoryStore):
+    """A store each of whose two reads takes half of a time; what it returns is of their beginning."""
+
+    def __init__(self, clock: ManualClock, takes: float) -> None:
+        super().__init__(clock)
+        self._slow, self._takes = clock, takes
+
+    async def get(self, key: str) -> StoreEntry | None:
+        """Answer late."""
+        found = await super().get(key)
+        await self._slow.sleep(self._takes / 2)
+        return found
 
 
 class HangingStore(MemoryStore):
@@ -75,16 +90,48 @@ def test_ten_thousand_reads_at_once_read_the_store_once(reader: Reader) -> None:
     assert reader.store.reads.total() == 2
 
 
-async def test_the_store_is_read_once_a_minute(reader: Reader) -> None:
-    """For 60 s the process answers from its own memory."""
-    for _ in range(59):
+async def test_the_store_is_read_every_five_seconds(reader: Reader) -> None:
+    """Meanwhile the node answers from its own memory, and then with what another node has written."""
+    for _ in range(4):
         await reader.read()
         reader.clock.advance(1)
+    await reader.read()
+    reader.clock.advance(0.5)
     assert reader.store.reads.total() == 2
     await reader.fill(7)
     assert (await reader.read())["totalUnique"] == 0
-    reader.clock.advance(1)
+    reader.clock.advance(0.5)
     assert (await reader.read())["totalUnique"] == 7
+
+
+@pytest.mark.parametrize("takes", [0.0, 1.0, DEADLINE - 0.1])
+async def test_no_answer_is_older_than_the_write_before_and_five_seconds(takes: float) -> None:
+    """However slow the store is: what another node wrote is in each answer that is asked for 5 s later."""
+    clock = ManualClock()
+    store = SlowStore(clock, takes)
+    cache = FirstLevelCache(store, clock)
+    read = PublicRead(cache, clock, cosmos)
+    written: list[tuple[float, int]] = []
+    for tick in range(200):
+        _ = await store.commit(
+            [Put(keys.ACTIVE, Active(active=tick, generated_at=clock.now()).model_dump_json().encode())]
+        )
+        written.append((clock.monotonic(), tick))
+        asked = clock.monotonic()
+        shown = json.loads((read.ready() or await waited(clock, read.answer())).body)["totalUnique"]
+        assert shown >= max((count for at, count in written if at <= asked - READ_AGAIN), default=0)
+        clock.advance(0.3)
+
+
+async def waited(clock: ManualClock, answer: Awaitable[CachedAnswer]) -> CachedAnswer:
+    """Return an answer, moving the clock on while it waits."""
+    task = asyncio.ensure_future(answer)
+    while not task.done():
+        for _ in range(10):
+            await checkpoint()
+        if clock.sleepers:
+            clock.advance(0.1)
+    return await task
 
 
 async def test_an_answer_is_composed_once_a_second(reader: Reader) -> None:

@@ -13,7 +13,7 @@ TICK = 60
 """The most seconds from one refresh to the next (spec 2, What the service does 4: every minute)."""
 
 CACHED = 60
-"""Seconds that the first-level cache keeps an answer (spec 2, Limits: edge cache 60 s)."""
+"""Seconds that a cache between us and the visitors keeps an answer (spec 2, Limits: edge cache 60 s)."""
 
 AHEAD_AT_MOST = timedelta(seconds=60)
 """A time further in the future was not written by a clock that can be trusted: the value is corrupt."""

@@ -11,7 +11,6 @@ from typing import Protocol
 from orrery.errors import RecordUnreadable, StoreError
 from orrery.live import keys
 from orrery.live.answers import CachedAnswer
-from orrery.live.freshness import CACHED
 from orrery.live.records import Active, LastError, Pages, RefreshOutcome, Snapshot
 from orrery.logs import log
 from orrery.ports.clock import Clock
@@ -21,8 +20,11 @@ from orrery.runtime.collection import Collection, R
 DEADLINE = 2.0
 """Seconds that the store may take: readers wait for it."""
 
-TRY_AGAIN = 5.0
-"""Seconds after which a store that could not be read is asked again."""
+READ_AGAIN = 5.0
+"""Seconds after the beginning of a read of the store at which the next one begins, for who asks then.
+
+So a node never answers with less than what the store had 5 s ago, whichever node has written it.
+"""
 
 RENDER_EVERY = 1.0
 """Seconds for which a composed answer is sent: it gives its age in whole seconds."""
@@ -35,12 +37,13 @@ class Composer(Protocol):
 
 
 class FirstLevelCache:
-    """The last read of the store in this process."""
+    """The last read of the store at this node."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._until = float("-inf")
+        self.until = float("-inf")
+        """When the last read is too old, in the clock's monotonic time."""
         self._loading = asyncio.Lock()
         self.snapshot = Snapshot()
         self.reachable = True
@@ -48,11 +51,11 @@ class FirstLevelCache:
         """Grows with each load, so that answers from an older one are recognised."""
 
     async def loaded(self) -> None:
-        """Read the store when the last read is older than `CACHED`; callers at the same time share one read."""
-        if self._clock.monotonic() < self._until:
+        """Read the store when the last read is older than `READ_AGAIN`; callers at the same time share one."""
+        if self._clock.monotonic() < self.until:
             return
         async with self._loading:
-            if self._clock.monotonic() >= self._until:
+            if self._clock.monotonic() >= self.until:
                 await self._load()
 
     async def reload(self) -> None:
@@ -61,15 +64,15 @@ class FirstLevelCache:
             await self._load()
 
     async def _load(self) -> None:
+        began = self._clock.monotonic()
         try:
             async with asyncio.timeout(DEADLINE):
                 self.snapshot = await snapshot_in(self._store, self._clock)
-            self.reachable, keep = True, CACHED
+            self.reachable, self.until = True, began + READ_AGAIN
         except (StoreError, TimeoutError) as error:
             # The last read stays: a real count that grows old is better than none (spec 2, What it does 3).
             log.warning("live count not read", kind=type(error).__name__, why=str(error))
-            self.reachable, keep = False, TRY_AGAIN
-        self._until = self._clock.monotonic() + keep
+            self.reachable, self.until = False, self._clock.monotonic() + READ_AGAIN
         self.edition += 1
 
 
@@ -134,6 +137,6 @@ class PublicRead:
         if (found := self.ready()) is not None:
             return found
         self._edition = self._cache.edition
-        self._until = self._monotonic() + RENDER_EVERY
+        self._until = min(self._monotonic() + RENDER_EVERY, self._cache.until)
         self._answer = self._compose(self._cache.snapshot, self._now(), reachable=self._cache.reachable)
         return self._answer
