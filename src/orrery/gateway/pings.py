@@ -47,9 +47,10 @@ class Pings:
 
     async def expect(self) -> None:
         """Note since when pings are expected, unless that is noted; where none are, forget the last one."""
+        unchanged = await self.last.unchanged()  # before it is looked at: another node may take a ping meanwhile
         found = await self.last.find()
         if self._plan.expects and found is None:
-            _ = await commit(self.store, Changes([self.last.put(self._first())]))
+            _ = await commit(self.store, Changes([self.last.put(self._first())], [unchanged]))
         elif found and not self._plan.expects:
             _ = await commit(self.store, self.last.changes("", found, None))
 

@@ -56,11 +56,12 @@ class Parts:
 
     `routes` is called by a process that listens, and loads the web framework. `secret_probes` try secrets that
     are present, each of this module or one that it reads. `orrery doctor` asks for what is `unreadable`.
-    `migrations` run when the store is opened, and do nothing when they are done. `at_start` runs before the
-    service answers, `after_restore` after a restore of the store. `take_over` learns from the store that a restore
-    replaces what the snapshot cannot show, or from None where that cannot be read. `offers` are the services that
-    commands ask for, and those that other modules need. `once_composed` is called with the parts of all modules,
-    before anything runs.
+    `migrations` run when the store is opened, at each node and at several at once, so each commit is checked
+    against what it has read; they do nothing when they are done. `at_start` runs before the service answers,
+    `after_restore` after a restore of the store. `take_over` learns from the store that a restore replaces what
+    the snapshot cannot show, or from None where that cannot be read. `offers` are the services that commands ask
+    for, and those that other modules need. `once_composed` is called with the parts of all modules, before
+    anything runs.
     """
 
     module: str
