@@ -236,7 +236,7 @@ async def test_a_store_that_fails_leaves_the_answer_to_the_operation() -> None:
     service = Service(Shop(clock, store))
     store.commit_errors = [StoreUnavailable("full")]
     header = {"X-Forwarded-For": "203.0.113.9"}
-    assert (await service.ask("POST", f"{PREFIX}/checkout", BUY, peer="10.0.0.5", **header)).status_code == 200
+    assert (await service.read("cs_unknown", peer="10.0.0.5", **header)).status_code == 404
     await service.shop.proxies.write()
     assert (await elsewhere(service)).state == "broken"
 

@@ -22,7 +22,7 @@ from orrery.ports.processor import (
     ProcessorAccount,
     WebhookEndpoint,
 )
-from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused
+from orrery.ports.processor.errors import ItemUnreadable, ProcessorRefused, ProcessorUnreachable
 from tests.support.clock import ManualClock
 from tests.support.killed import Fuse
 
@@ -74,6 +74,9 @@ class ScriptedProcessor:
     refusals: dict[str, ProcessorRefused] = field(default_factory=dict[str, ProcessorRefused])
     away: OrreryError | None = None
     answering: asyncio.Event | None = None
+    making: asyncio.Event | None = None
+    """Until it is set, sessions are under way, and a key of one is in use."""
+    in_use: set[str] = field(default_factory=set[str])
     active_price: Price | None = None
     account: ProcessorAccount = field(default_factory=lambda: ProcessorAccount("acct_tests", "nzd", "NZ"))
     endpoints: list[WebhookEndpoint | ItemUnreadable] = field(
@@ -102,6 +105,12 @@ class ScriptedProcessor:
         assert deadline > 0
         await checkpoint()
         self.calls.append(Call(deepcopy(parameters), idempotency_key, deadline, api_version))
+        if idempotency_key in self.in_use:
+            raise ProcessorUnreachable("The processor answered 409.", same_key=True, status=409)
+        if self.making:
+            self.in_use.add(idempotency_key)
+            await self.making.wait()
+            self.in_use.discard(idempotency_key)
         self._meet(self.before, "create")
         if refusal := self.refusals.get(str(_at(parameters, "line_items", 0, "price"))):
             raise refusal

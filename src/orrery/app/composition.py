@@ -4,6 +4,7 @@ import json
 import secrets as random
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 from hashlib import sha256
 
 from orrery.adapters.unavailable_store import UnavailableStore
@@ -16,7 +17,7 @@ from orrery.app.settings.reader import Secrets, Settings
 from orrery.app.settings.secret_observation import HeldSecretFiles
 from orrery.app.settings.sections import sections_of
 from orrery.app.store_place import clock_of, store_place
-from orrery.edge.auth import GuessLimiter
+from orrery.edge.auth import FORGOTTEN_AFTER, MOST_GUESSES, GuessLimiter
 from orrery.errors import OrreryError, StoreError, StoreUnavailable
 from orrery.logs import refer_to_sessions
 from orrery.ports.clock import Clock
@@ -32,6 +33,7 @@ from orrery.runtime.privacy import Privacy
 from orrery.runtime.references import References
 from orrery.runtime.runtime import Ground, Runtime, in_order, needed_by, provided
 from orrery.runtime.secret import SecretValues
+from orrery.runtime.shared_times import SharedTimes, wrong_passwords_of
 from orrery.runtime.tasks import Tasks
 from orrery.secrets.check import ObservedSecrets
 
@@ -136,6 +138,11 @@ def _built(module: Module, runtime: Runtime) -> Parts:
         raise
 
 
+def _wrong_passwords(ground: Ground) -> SharedTimes:
+    times = wrong_passwords_of(ground.store, ground.clock, timedelta(seconds=FORGOTTEN_AFTER))
+    return SharedTimes(times, ground.index_key, MOST_GUESSES)
+
+
 def composed(
     adapters: Adapters, store: Store, key: bytes, tasks: Tasks, wanted: Sequence[str] | None = None
 ) -> Orrery:
@@ -149,7 +156,7 @@ def composed(
         Clock: ground.clock,
         References: references,
         Workers: workers,
-        GuessLimiter: GuessLimiter(ground.clock),
+        GuessLimiter: GuessLimiter(ground.clock, _wrong_passwords(ground)),
         SecretValues: adapters.secrets,
         ObservedSecrets: HeldSecretFiles(adapters.settings, adapters.secrets),
     }

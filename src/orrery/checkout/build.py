@@ -51,20 +51,21 @@ from orrery.checkout.site.watch import EVERY as SITES_EVERY
 from orrery.checkout.site.watch import SiteWatch
 from orrery.edge.auth import ServiceBearer
 from orrery.edge.client_address import ClientAddresses
-from orrery.edge.rate_limit import Limit, RateLimit
+from orrery.edge.rate_limit import Limit, RateLimit, SharedLimit
 from orrery.errors import OrreryError, RecordUnreadable
 from orrery.ports.panels import PanelSource
 from orrery.ports.processor import EventReader, Processor, ProcessorReads, ProcessorWrites
 from orrery.ports.seller import Seller
 from orrery.ports.sessions import SessionFinder
 from orrery.ports.web_sites import WebSites
-from orrery.runtime.collection import write
+from orrery.runtime.collection import Collection, write
 from orrery.runtime.jobs import Job
 from orrery.runtime.module import load
 from orrery.runtime.parts import Figure, Parts, RestoreReport
 from orrery.runtime.runtime import Runtime
 from orrery.runtime.secret_probe import SecretProbe
 from orrery.runtime.settings import ServerSettings
+from orrery.runtime.shared_times import LetThrough, SharedTimes
 from orrery.runtime.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -180,16 +181,21 @@ class CheckoutDomain:
             session_states=self.session_states,
             addresses=ClientAddresses(plan.trusted_proxies),
             proxies=self.proxies,
-            limit=RateLimit(clock, *limits, wider=settings.ipv6_site_factor),
+            limit=self._shared_limit(self.stored.started, *limits),
             read_limit=self._read_limit(),
             bearer=ServiceBearer(plan.service_tokens, clock),
         ).all()
         return own + site(self.gate).all() + self.pages().all() + button.all()
 
     def _read_limit(self) -> RateLimit:
-        settings = self.plan.settings
-        reads = Limit(settings.access_reads_per_minute, 60)
-        return RateLimit(self.stored.clock, reads, wider=settings.ipv6_site_factor)
+        return self._limit(Limit(self.plan.settings.access_reads_per_minute, 60))
+
+    def _limit(self, *limits: Limit) -> RateLimit:
+        return RateLimit(self.stored.clock, *limits, wider=self.plan.settings.ipv6_site_factor)
+
+    def _shared_limit(self, times: Collection[LetThrough], *limits: Limit) -> SharedLimit:
+        most = max(one.count for one in limits) * self.plan.settings.ipv6_site_factor
+        return SharedLimit(self._limit(*limits), SharedTimes(times, self.stored.index_key, most))
 
     def pages(self) -> "PageRoutes":
         """Return the routes of the hosted pages."""
@@ -199,7 +205,7 @@ class CheckoutDomain:
             self._shown(),
             ClientAddresses(self.plan.trusted_proxies),
             limit=self._read_limit(),
-            emails=RateLimit(self.stored.clock, *EMAILS, wider=self.plan.settings.ipv6_site_factor),
+            emails=self._shared_limit(self.stored.links_asked, *EMAILS),
         )
 
     def _button(self) -> "Button":

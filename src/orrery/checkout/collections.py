@@ -10,6 +10,7 @@ from typing import Any
 from orrery.checkout import records
 from orrery.checkout.browser_records import AccessGeneration, browsers_of, generation_of
 from orrery.checkout.catalogue import ProductKey
+from orrery.checkout.limit_records import limits_of
 from orrery.checkout.number_records import known_numbers_of, last_numbers_of, numbers_unknown_of
 from orrery.checkout.outage_records import creation_outage_of, proxy_of
 from orrery.checkout.records import AccessRecord, Offer, PreflightTrial, WithheldSession
@@ -63,8 +64,10 @@ class CheckoutRecords:
         self.refused_webhooks = Collection(
             store, clock, records.RefusedWebhooks, "refused-webhooks", life=FOR_EVER
         )
+        self.refused_on = RawValues(store, "refused-webhooks-on:", timedelta(days=1))
         self.reconciled = Collection(store, clock, records.LastReconciliation, "reconciled", life=FOR_EVER)
         self.unknown_sales = Collection(store, clock, records.UnknownSales, "unknown-sales", life=FOR_EVER)
+        self.started, self.links_asked = limits_of(store, clock)
         # The visitors' idempotency keys, by the digest of their scope.
         self.attempts = Collection(store, clock, records.Attempt, "attempt:", life=records.KEEP_ATTEMPTS)
         # The last receipts, by product.

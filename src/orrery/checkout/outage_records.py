@@ -6,7 +6,7 @@ from pydantic import AwareDatetime, IPvAnyAddress
 
 from orrery.ports.clock import Clock
 from orrery.ports.store import Store
-from orrery.record import Code, Record, Sentence
+from orrery.record import Code, Record, RecordPart, Sentence
 from orrery.runtime.collection import Collection
 
 KEEP_OUTAGE = timedelta(days=7)
@@ -16,10 +16,19 @@ KEEP_PROXY = timedelta(hours=24)
 """How long a proxy counts after its last request: longer than a night without buyers."""
 
 
+class FailureRow(RecordPart):
+    """Failures in a row, at all nodes, of one product or under an empty name of all, that are no outage yet."""
+
+    product: Code
+    since: AwareDatetime
+    count: int
+
+
 class CreationOutage(Record):
     """An outage, with the last reason and what to do about it. `product` is set while all failures were for it.
 
-    `mismatch`: it is one only because a session was not what was asked for.
+    `mismatch`: it is one only because a session was not what was asked for. `rows` may become the next one; a
+    record with them alone has no `failures`, and its last one long ago.
     """
 
     since: AwareDatetime
@@ -29,6 +38,7 @@ class CreationOutage(Record):
     why: Sentence
     todo: Sentence
     mismatch: bool = False
+    rows: tuple[FailureRow, ...] = ()
 
 
 class ProxySighting(Record):

@@ -25,7 +25,7 @@ from orrery.edge.cors import PUBLIC_HEADERS
 from orrery.edge.direct import DirectRoute
 from orrery.edge.problem import Problem
 from orrery.edge.problems import problems
-from orrery.edge.rate_limit import RateLimit, too_many
+from orrery.edge.rate_limit import RateLimit, SharedLimit, too_many
 from orrery.edge.routes import Routes
 from orrery.edge.scripts import kept_answer
 from orrery.errors import Invalid
@@ -101,7 +101,7 @@ class CheckoutRoutes:
     session_states: SessionStates
     addresses: ClientAddresses
     proxies: ProxyHealth
-    limit: RateLimit
+    limit: SharedLimit
     read_limit: RateLimit
     bearer: ServiceBearer
 
@@ -171,7 +171,7 @@ class CheckoutRoutes:
         """Create a hosted payment session and return where the visitor pays; answer a form with a page."""
         if is_form(request):
             return await self._take_form(request)
-        address = await self._counted(request, self.limit)
+        address = await self._counted_start(request)
         asked = await read_model(request, CheckoutRequest, CHECKOUT_BODY)
         product = ProductKey(asked.productType, asked.certCode, asked.vendorSlug)
         return await self.checkout.create(Purchase(product, address, idempotency_key))
@@ -182,7 +182,7 @@ class CheckoutRoutes:
             self.button.pages.show_errors(request)
 
     async def _take_form(self, request: Request) -> Response:
-        _ = await self._counted(request, self.limit)
+        _ = await self._counted_start(request)
         asked = await read_form(request, CheckoutForm, CHECKOUT_BODY)
         return self.button.take(
             request, ProductKey(asked.productType, asked.certCode, asked.vendorSlug), asked.form_token
@@ -193,10 +193,16 @@ class CheckoutRoutes:
         text, etag = _shown(tuple(await self.prices.read()))
         return kept_answer(request, text, etag, _PRODUCTS)
 
-    async def _counted(self, request: Request, limit: RateLimit) -> str:
-        """Return the client's address, having counted the request; raise a 429 `Problem` past the limit."""
-        address, proxy = self.addresses.of(request), self.addresses.untrusted_proxy(request)
-        if wait := limit.wait(*rate_scopes(address)):
+    async def _counted_start(self, request: Request) -> str:
+        """Return the client's address, having counted a new session; raise a 429 `Problem` past the limit."""
+        address = self.addresses.of(request)
+        await self._note(request, address, await self.limit.wait(*rate_scopes(address)))
+        return address
+
+    async def _note(self, request: Request, address: str, wait: int) -> None:
+        """Note what a request shows of a proxy; raise a 429 `Problem` where it must `wait`."""
+        proxy = self.addresses.untrusted_proxy(request)
+        if wait:
             if proxy:
                 _ = self.proxies.forwards(proxy)
             if is_private(address):
@@ -204,7 +210,6 @@ class CheckoutRoutes:
             raise too_many(wait)
         if proxy:
             await self.proxies.show(proxy)
-        return address
 
     async def receive(self, request: Request) -> Received:
         """Check and store one event."""
@@ -223,7 +228,8 @@ class CheckoutRoutes:
 
     async def state(self, request: Request, session_id: Annotated[str, Path(max_length=255)]) -> SessionState:
         """Return whether the session is open, pending, granted, ended or failed; nothing personal."""
-        _ = await self._counted(request, self.read_limit)
+        address = self.addresses.of(request)
+        await self._note(request, address, self.read_limit.wait(*rate_scopes(address)))
         return await self.session_states.of(session_id)
 
     async def check(self, request: Request) -> AccessAnswer:

@@ -5,10 +5,12 @@ import binascii
 import hmac
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from orrery.edge.problem import Problem
-from orrery.edge.rate_limit import Limit, RateLimit, too_many
+from orrery.edge.rate_limit import Limit, RateLimit, SharedCount, too_many
+from orrery.errors import StoreError
 from orrery.ports.clock import Clock
 from orrery.syntax.admin_password import LONGEST, hashed
 from orrery.syntax.form_token import FormTokens
@@ -25,6 +27,9 @@ FORGOTTEN_AFTER = 60.0
 MOST_GUESSES = 30
 """How many wrong ones are checked in any minute, over all senders; later ones get a 429."""
 
+_GUESSES = "guesses"
+"""The one scope of them all."""
+
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
@@ -37,25 +42,33 @@ def bearer(request: "Request") -> bytes | None:
 
 
 class GuessLimiter:
-    """Delays answers to wrong passwords or tokens, longer with each, and checks only `MOST_GUESSES` a minute."""
+    """Delays answers to wrong passwords or tokens, longer with each, and checks only `MOST_GUESSES` a minute.
 
-    def __init__(self, clock: Clock) -> None:
+    With `shared`, it counts those of all nodes and of before a restart; where the store fails, those of this node.
+    """
+
+    def __init__(self, clock: Clock, shared: SharedCount | None = None) -> None:
         self._clock = clock
-        self._limit = RateLimit(clock, Limit(MOST_GUESSES, 60))
+        self._shared = shared
+        self._limit = RateLimit(clock, Limit(MOST_GUESSES, FORGOTTEN_AFTER))
         self._count = 0
         self._last = 0.0
 
     async def slow_down(self) -> None:
         """Return after a while; raise 429 at once for one too many in a minute, so that none fills the memory."""
-        if wait := self._limit.wait("all"):
+        wait, in_a_row = self._limit.wait(_GUESSES), self._in_a_row()
+        if self._shared and not wait:
+            with suppress(StoreError):
+                wait, in_a_row = await self._shared.add([_GUESSES], self._limit.longest_wait)
+        if wait:
             raise too_many(wait, "Too many were wrong: try again in {wait} s.")
-        await self._clock.sleep(self._delay())
+        await self._clock.sleep(min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(in_a_row - 1, 10)))
 
-    def _delay(self) -> float:
+    def _in_a_row(self) -> int:
         now = self._clock.monotonic()
         self._count = self._count + 1 if now - self._last < FORGOTTEN_AFTER else 1
         self._last = now
-        return min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(self._count - 1, 10))
+        return self._count
 
 
 class ServiceBearer:

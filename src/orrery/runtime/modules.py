@@ -20,7 +20,7 @@ RUNTIME = Module(
         Named("sandbox", "orrery.runtime.settings:SandboxSettings", READS_SETTINGS),
     ),
     secrets=(Named("store_password", "orrery.runtime.secrets:STORE_PASSWORD"),),
-    prefixes=("index-key", "lease:", "record-erased:", "restored-at", "written"),
+    prefixes=("index-key", "lease:", "record-erased:", "restored-at", "wrong-passwords:", "written"),
 )
 
 NODES = Module(

@@ -92,6 +92,26 @@ async def test_a_restart_in_an_outage_begins_none(shop: Shop) -> None:
     assert lasting.record.since == START
 
 
+async def test_one_that_another_node_accepts_ends_it(shop: Shop) -> None:
+    """It knows of the outage by its last health round; where the first node still refuses, that begins it anew."""
+    other = Shop(shop.clock, shop.store)
+    await accept(other)
+    await refuse(shop, times=SEVERAL)
+    assert await is_outage(other)
+    await accept(other)
+    assert not await is_outage(shop)
+    await refuse(shop)
+    assert await is_outage(other)
+
+
+async def test_two_nodes_push_a_days_first_outage_once(shop: Shop) -> None:
+    """Neither a second node nor a restart pushes the second outage of a day at once."""
+    for node in (shop, Shop(shop.clock, shop.store), Shop(shop.clock, shop.store)):
+        await refuse(node, times=SEVERAL)
+        await accept(node)
+    assert len(await shop.told()) == 1
+
+
 async def test_a_few_between_good_ones_are_no_outage(shop: Shop) -> None:
     """What is refused between accepted events is counted, and told to nobody."""
     for _ in range(5):
@@ -187,7 +207,7 @@ async def test_a_flood_after_the_push_of_the_day_asks_the_store_once() -> None:
     store.reads.clear()
     before = store.commits
     await refuse(shop, times=500)
-    assert (store.commits - before, store.reads.total()) == (1, 0)
+    assert (store.commits - before, store.reads.total()) == (1, 1)
 
 
 async def test_a_flood_with_a_full_disk_tries_once() -> None:

@@ -88,7 +88,7 @@ async def test_a_success_ends_a_row(shop: Checkouts) -> None:
     """Four failures, a success and four failures are no outage, nor are two failures with a success between."""
     for _ in range(3):
         await shop.fail(4)
-        shop.health.succeeded(CISSP)
+        await shop.health.succeeded(CISSP)
         shop.clock.advance(4 * MINUTE)
     assert not await shop.is_broken()
 
@@ -104,7 +104,7 @@ async def test_two_failures_apart_are_an_outage(apart: float, broken: bool, shop
 async def test_an_outage_ends_after_ten_minutes_without_a_failure(shop: Checkouts) -> None:
     """Successes do not end it, ten minutes without a failure do; then it is said what was, no more."""
     await shop.fail(5)
-    shop.health.succeeded(CISSP)
+    await shop.health.succeeded(CISSP)
     shop.clock.advance(10 * MINUTE - 6)
     assert await shop.is_broken()
     shop.clock.advance(6)
@@ -120,7 +120,7 @@ async def test_an_outage_lasts_while_requests_fail(shop: Checkouts) -> None:
     """Failures now and then, whatever succeeds between, are one outage; each counts."""
     await shop.fail(5)
     for _ in range(8 * 6):
-        shop.health.succeeded(CISSP)
+        await shop.health.succeeded(CISSP)
         await shop.fail(every=9 * MINUTE)
         assert await shop.is_broken()
     assert "53 requests to start a payment failed since 2026-03-01 12:00 UTC" in (await shop.finding()).why
@@ -140,14 +140,14 @@ async def test_one_product_that_nobody_can_buy(shop: Checkouts) -> None:
     """Failures of one product are an outage though the others sell; the sentence names the product."""
     for _ in range(5):
         await shop.fail(error=REFUSED)
-        shop.health.succeeded(CCSP)
+        await shop.health.succeeded(CCSP)
     assert "All were for isc2/cissp." in (await shop.finding()).why
 
 
 async def test_a_product_that_is_seldom_asked_for(shop: Checkouts) -> None:
     """Two failures of one product 3 minutes apart count, whatever else fails and succeeds between."""
     await shop.fail(every=3 * MINUTE)
-    shop.health.succeeded(CCSP)
+    await shop.health.succeeded(CCSP)
     await shop.fail(2, product=CCSP)
     await shop.fail()
     assert await shop.is_broken()
@@ -227,15 +227,73 @@ async def test_a_flood_of_failures_is_no_flood_of_commits(shop: Checkouts) -> No
 
 
 async def test_well_visitors_cost_nothing(shop: Checkouts) -> None:
-    """A success, and a failure that is none yet, write nothing."""
-    shop.health.succeeded(CISSP)
-    await shop.fail(4)
+    """Successes, and single failures between them, write nothing, and a success reads nothing."""
+    for _ in range(3):
+        await shop.health.succeeded(CISSP)
+        await shop.fail()
     assert shop.store.commits == 0
+    assert shop.store.reads.total() == 3  # at the failures
+
+
+async def test_five_failures_at_two_nodes_are_an_outage(shop: Checkouts) -> None:
+    """Where each has its share, the fifth or, where the first of each is not stored, the sixth tells."""
+    other = shop.another()
+    for count in range(1, 7):
+        await (shop.health if count % 2 else other).failed(CISSP, DOWN)
+        shop.clock.advance(1)
+        assert await shop.is_broken() == (count >= 5)
+    assert "6 requests" in (await shop.finding()).why
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 7])
+async def test_many_nodes_need_no_more_failures_but_the_first_of_each(nodes: int, shop: Checkouts) -> None:
+    """Failures that are spread evenly are an outage when five are known to all, and not five times the nodes."""
+    spread = [shop.another() for _ in range(nodes)]
+    failed = 0
+    while not await shop.is_broken():
+        await spread[failed % nodes].failed(CISSP, DOWN)
+        failed += 1
+    assert failed <= 5 + nodes - 1
+
+
+async def test_a_success_at_one_node_ends_the_row_of_all(shop: Checkouts) -> None:
+    """It knows of the other's failures by its last health round; what fails at both later is a new row."""
+    other = shop.another()
+    for _ in range(3):
+        await shop.fail(3)
+        await other.failed(CISSP, DOWN)
+        await other.local()
+        await other.succeeded(CISSP)
+        await shop.health.succeeded(CISSP)
+        shop.clock.advance(4 * MINUTE)
+    assert not await shop.is_broken()
+    before = shop.store.commits
+    await other.local()
+    await other.succeeded(CISSP)
+    assert shop.store.commits == before
+
+
+async def test_a_fault_of_one_node_does_not_hide_behind_the_other(shop: Checkouts) -> None:
+    """Five in a row at one node are an outage, whatever succeeds at the other meanwhile."""
+    other = shop.another()
+    for _ in range(5):
+        await shop.fail()
+        await other.local()
+        await other.succeeded(CISSP)
+    assert await shop.is_broken()
+
+
+async def test_the_release_before_reads_no_outage_in_a_row(shop: Checkouts) -> None:
+    """It knows no rows, and takes them for an outage that has been over for years."""
+    await shop.fail(2)
+    stored = await CheckoutRecords(shop.store, shop.clock, b"").creation_outage.require()
+    assert (stored.record.failures, len(stored.record.rows)) == (0, 2)
+    assert shop.clock.now() - stored.record.last_failure_at > timedelta(days=365)
 
 
 async def test_a_store_that_fails_keeps_the_processors_error(shop: Checkouts) -> None:
     """When the outage cannot be written, the visitor's answer stays the same, and the next failure writes it."""
-    shop.store.commit_errors = [StoreUnavailable("The disk is full.")]
+    shop.store.commit_errors = [StoreUnavailable("The disk is full.")] * 4
     await shop.fail(5)
     assert not await shop.is_broken()
     await shop.fail()

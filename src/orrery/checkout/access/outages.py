@@ -1,8 +1,9 @@
 """What keeps payments from opening access (decision 37).
 
 Refused webhooks (decision 44): the address is open to the internet, so requests of strangers have little effect.
-Only a header with the form of the processor's counts towards an outage, and a process begins at most one a day,
-however many come.
+Only a header with the form of the processor's counts towards an outage, and one a day is pushed at once, however
+many come. They are counted in a row at each node, since a wrong secret or clock is a node's own; what one node has
+noted, a webhook that any of them accepts ends (docs/decisions/0094).
 
 Completed sessions that this store does not know: the store is empty, or older than they are. Each of our
 sessions leaves a record here when it is made. One that has none was made over another store, such as one that was
@@ -52,7 +53,8 @@ class Refusals:
         self._outage = Lasting(stored.refused_webhooks, NOTED_EVERY, always=True)
         self.counts = Counter[str]()
         self._in_a_row = Counter[Reason]()
-        self._begun_on: dict[Reason | None, date] = {}
+        self._too_large_on: date | None = None
+        # As the store was read last, at the latest by the last health round.
         self._may_be_open, self._has_begun = True, False
 
     async def refused(self, body: bytes, header: str) -> None:
@@ -72,7 +74,7 @@ class Refusals:
         self._note("too large")
         signed_at = _signed_at(header)
         if signed_at and self._is_fresh(signed_at):
-            await self._begin(None)
+            await self._report_too_large()
 
     async def accepted(self) -> None:
         """Note a good signature, which ends an outage; raises nothing of the store's."""
@@ -86,7 +88,13 @@ class Refusals:
 
     async def local(self) -> list[Finding]:
         """Return whether webhooks are refused."""
-        return await self._outage.finding(lambda refused: _finding(refused, self._clock.now()))
+
+        def judged(refused: RefusedWebhooks | None) -> Finding:
+            # Another node may have begun it, or ended it.
+            self._may_be_open = self._has_begun = refused is not None
+            return _finding(refused, self._clock.now())
+
+        return await self._outage.finding(judged)
 
     def _note(self, reason: Reason) -> None:
         self.counts[reason] += 1
@@ -107,30 +115,36 @@ class Refusals:
     def _is_fresh(self, signed_at: datetime) -> bool:
         return abs(self._clock.now().replace(microsecond=0) - signed_at) <= TOLERANCE
 
-    async def _begin(self, reason: Reason | None) -> None:
-        """Note the beginning of an outage; None: a body was too large, which is pushed once a day, and has no end.
+    async def _begin(self, reason: Reason) -> None:
+        """Note the beginning of an outage, unless one has begun: at another node, or before a restart.
 
         Anybody can cause one, so only the first of a day is pushed at once, and the next ones when they last.
         """
-        now = self._clock.now()
-        again = self._begun_on.get(reason) == now.date()
-        if self._has_begun if reason else again:
+        if self._has_begun:
             return
+        now, pushed = self._clock.now(), self._stored.refused_on
+        day = f"{now:%Y%m%d}-{reason.replace(' ', '-')}"
         try:
-            if reason:
-                # It may have begun already: in another process, or in this one before a restart.
-                begun = RefusedWebhooks(reason=reason, since=now, last_at=now, again=again)
-                finding = _finding(begun, now)
-                push = None if again else at_once(self._stored.store, self._clock, finding)
-                await self._outage.begin(begun, push)
-                self._has_begun = True
-            else:
-                _ = await outbox.notify_once(self._stored.store, self._clock, _too_large(now))
+            again = await pushed.get(day) is not None
+            begun = RefusedWebhooks(reason=reason, since=now, last_at=now, again=again)
+            push = at_once(self._stored.store, self._clock, _finding(begun, now)) + pushed.added(day, b"1")
+            await self._outage.begin(begun, None if again else push)
         except StoreError as error:
             log.warning("refused webhooks not reported", why=str(error))
             return
-        self._begun_on[reason] = now.date()
-        self._may_be_open = True
+        self._may_be_open = self._has_begun = True
+
+    async def _report_too_large(self) -> None:
+        """Push once a day that a body was too large, which has no end."""
+        now = self._clock.now()
+        if self._too_large_on == now.date():
+            return
+        try:
+            _ = await outbox.notify_once(self._stored.store, self._clock, _too_large(now))
+        except StoreError as error:
+            log.warning("refused webhooks not reported", why=str(error))
+            return
+        self._too_large_on = now.date()
 
 
 def _signed_at(header: str) -> datetime | None:

@@ -6,8 +6,10 @@ them; the watch of all parts pushes their beginning and their end (docs/decision
     well ──5 failures in a row, or 2 at least 3 minutes apart──▶ outage ──10 minutes without a failure──▶ well
       └─────one session that is not what was asked for───────────▶
 
-A success ends a row of failures, but no outage. Rows are counted in memory, of all products together and of each:
-one product that cannot be bought must not hide behind the sales of the others.
+A success ends a row of failures, but no outage. Rows are counted of all products together and of each: one product
+that cannot be bought must not hide behind the sales of the others. They are counted at each node, in memory, since
+a fault may be one node's; and from the second failure on at all of them, in the store
+(docs/decisions/0094).
 
 Behind an untrusted proxy all buyers share one address and one rate limit. The first request that shows a proxy
 stores it at once. A request that the limit refuses writes nothing (decision 14): what it shows is kept in memory,
@@ -15,9 +17,9 @@ and stored by a job.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from ipaddress import ip_address, ip_network
 
@@ -25,7 +27,7 @@ from pydantic import IPvAnyAddress
 
 from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.errors import SessionMismatch
-from orrery.checkout.outage_records import KEEP_PROXY, CreationOutage, ProxySighting
+from orrery.checkout.outage_records import KEEP_PROXY, CreationOutage, FailureRow, ProxySighting
 from orrery.logs import log
 from orrery.ports.health import URGENT, Finding
 from orrery.ports.processor import ProcessorError, ProcessorRefused, ProcessorUnreachable
@@ -81,8 +83,18 @@ class _FailureStreak:
         return self.count >= IN_A_ROW or (self.count > 1 and now - self.begun >= APART.total_seconds())
 
 
+_NO_OUTAGE = CreationOutage(
+    since=datetime.fromtimestamp(0, UTC),
+    last_failure_at=datetime.fromtimestamp(0, UTC),
+    failures=0,
+    product=None,
+    why="",
+    todo="",
+)
+
+
 class CreationHealth:
-    """Counts visitors' failed and successful requests in this process, and stores the outage for all processes."""
+    """Counts visitors' failed and successful requests, and stores the outage for all processes."""
 
     def __init__(self, stored: CheckoutRecords) -> None:
         self._clock = stored.clock
@@ -90,31 +102,48 @@ class CreationHealth:
         self._rows: dict[str, _FailureStreak] = {}
         self._failed_at = 0.0
         self._unwritten: Counter[str] = Counter()
+        self._uncounted: Counter[str] = Counter()
+        """What is in no stored row yet, by row."""
+        self._stored_rows: frozenset[str] = frozenset()
+        """Which rows the store had when it was read last, at the latest by the last health round."""
 
-    def succeeded(self, product: str) -> None:
-        """Note that a visitor got a session for a product."""
-        for row in (_ALL, product):
+    async def succeeded(self, product: str) -> None:
+        """Note that a visitor got a session for a product; a store that fails is only logged."""
+        ended = _ALL, product
+        for row in ended:
             _ = self._rows.pop(row, None)
+            del self._uncounted[row]
+        if not self._stored_rows.isdisjoint(ended):
+            await self._note(lambda last: last and last.change(rows=_left(last, ended)))
 
     async def failed(self, product: str, error: ProcessorError) -> None:
         """Note that a visitor got none because the processor failed; a store that fails too is only logged."""
         self._count(product)
-        counted = Counter[str]()
+        await self._note(lambda last: self._after(last, product, error))
 
-        def outage(last: CreationOutage | None) -> CreationOutage | None:
-            nonlocal counted
-            counted = self._unwritten.copy()  # with what failed while the store was read
-            return self._after(last, product, error)
+    async def _note(self, make: Callable[[CreationOutage | None], CreationOutage | None]) -> None:
+        unwritten, uncounted = Counter[str](), Counter[str]()
 
-        if await self._outage.note(outage):
-            self._unwritten -= counted
+        def noted(last: CreationOutage | None) -> CreationOutage | None:
+            nonlocal unwritten, uncounted
+            # With what failed while the store was read.
+            unwritten, uncounted = self._unwritten.copy(), self._uncounted.copy()
+            self._read(after := make(last) or last)
+            return after if after is not last else None
+
+        if await self._outage.note(noted):
+            self._unwritten -= unwritten
+            self._uncounted -= uncounted
+        if self._stored_rows:
+            self._outage.noted_at = None  # they may be an outage at the next failure
 
     async def local(self) -> list[Finding]:
         """Return the finding about session creation."""
         return await self._outage.finding(self._finding)
 
     def _finding(self, last: CreationOutage | None) -> Finding:
-        if last is None:
+        self._read(last)
+        if last is None or not last.failures:
             return Finding(_CREATION, "ok", settled=True, essential=True)
         period = f"{last.failures} request{'s' * (last.failures > 1)} to start a payment failed"
         since, until = f"{last.since:%Y-%m-%d %H:%M}", f"{last.last_failure_at:%H:%M} UTC"
@@ -130,17 +159,44 @@ class CreationHealth:
     def _count(self, product: str) -> None:
         now, at = self._clock.monotonic(), self._clock.now()
         if self._outage.noted_at is not None and now - self._failed_at >= OVER_AFTER.total_seconds():
-            self._rows, self._unwritten, self._outage.noted_at = {}, Counter(), None
+            self._rows, self._unwritten, self._uncounted, self._outage.noted_at = {}, Counter(), Counter(), None
         self._failed_at = now
         self._unwritten[product] += 1
         for name in (_ALL, product):
             self._rows.setdefault(name, _FailureStreak(at, now)).count += 1
+            self._uncounted[name] += 1
+
+    def _grown(self, rows: Sequence[FailureRow]) -> dict[str, FailureRow]:
+        """Return the rows of all nodes with what failed here since."""
+        grown = {row.product: row for row in rows}
+        for name, more in self._uncounted.items():
+            new = FailureRow(product=name, since=self._here(name).since, count=0)
+            row = grown.get(name, new)
+            grown[name] = row.change(count=row.count + more)
+        return grown
+
+    def _here(self, name: str) -> _FailureStreak:
+        # A visitor may have got a session while the store was read.
+        return self._rows.get(name) or _FailureStreak(self._clock.now(), self._clock.monotonic())
+
+    def _longer(self, name: str, stored: Mapping[str, FailureRow]) -> _FailureStreak:
+        """Return the row of failures at this node, or at all of them where that is longer."""
+        here, row = self._here(name), stored.get(name)
+        if row is None or row.count <= here.count:
+            return here
+        passed = abs(self._clock.now() - row.since)
+        return _FailureStreak(row.since, self._clock.monotonic() - passed.total_seconds(), row.count)
+
+    def _read(self, last: CreationOutage | None) -> None:
+        self._stored_rows = frozenset(row.product for row in last.rows) if last else frozenset()
 
     def _after(self, last: CreationOutage | None, product: str, error: ProcessorError) -> CreationOutage | None:
-        """Return the outage with the counts that are not stored yet, or None without an outage."""
+        """Return the outage with the counts that are not stored yet; without one the rows, or None."""
         now, (why, todo) = self._clock.now(), _reason(error)
-        at, one, at_once = self._clock.monotonic(), self._rows[product], isinstance(error, SessionMismatch)
-        rows = [row for row in (self._rows[_ALL], one) if row.is_outage(at)]
+        at, at_once = self._clock.monotonic(), isinstance(error, SessionMismatch)
+        stored = self._grown(last.rows if last else ())
+        one, both = self._longer(product, stored), self._longer(_ALL, stored)
+        rows = [row for row in (both, one) if row.is_outage(at)]
         if last is not None and _lasts(last, now):
             still_odd = last.mismatch and not rows
             if still_odd and not at_once:
@@ -152,19 +208,25 @@ class CreationHealth:
                 product=last.product if {*self._unwritten} <= {last.product} else None,
                 why=why,
                 todo=todo,
+                rows=(),
             )
         row = max(rows, key=lambda row: row.count, default=one if at_once else None)
         if row is None:
-            return None
+            is_first = max(one.count, both.count) <= 1
+            return None if is_first else (last or _NO_OUTAGE).change(rows=tuple(stored.values()))
         return CreationOutage(
             mismatch=not rows,
             since=row.since,
             last_failure_at=now,
-            failures=row.count,
+            failures=max(1, row.count),
             product=product if row.count == one.count else None,
             why=why,
             todo=todo,
         )
+
+
+def _left(last: CreationOutage, ended: Sequence[str]) -> tuple[FailureRow, ...]:
+    return tuple(row for row in last.rows if row.product not in ended)
 
 
 def _lasts(outage: CreationOutage, now: datetime) -> bool:

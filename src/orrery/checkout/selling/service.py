@@ -21,12 +21,21 @@ from orrery.logs import log
 from orrery.ports.processor import CheckoutSession, Processor, ProcessorError
 from orrery.ports.store import Conflict, Write
 from orrery.runtime import outbox
-from orrery.runtime.collection import commit, compare_and_set, write
+from orrery.runtime.collection import Changes, StoredRecord, commit, compare_and_set, write
 from orrery.runtime.lasting import push
 from orrery.runtime.tasks import Tasks
 
 DEADLINE = 10.0
 """Seconds that all tries of one request may take."""
+
+FIRST_ONES = 4.5
+"""Seconds that a click waits for the session of the one before it, which is under way on another node.
+
+With a try before it, time is left for one after it: then that node counts as frozen.
+"""
+
+LOOK_EVERY = 0.2
+"""Seconds between two looks for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,14 @@ class CreatedSession:
 
     id: str
     url: str
+
+
+class _MadeElsewhereError(Exception):
+    """Another node has made the session meanwhile."""
+
+    def __init__(self, session: CreatedSession) -> None:
+        super().__init__(session.id)
+        self.session = session
 
 
 class Checkout:
@@ -75,6 +92,7 @@ class Checkout:
         if purchase.idempotency_key is None:
             return await self._create(purchase, None)
         # The second of two clicks waits for the first one's session: the processor would answer it 409 meanwhile.
+        # The same on another node is `_in_use`.
         key = _scope(purchase)
         same = (key, purchase.product)
         if same not in self._under_way:
@@ -106,9 +124,10 @@ class Checkout:
         attempt = _fresh_attempt(offered)
         if key is not None:
             attempt = await self._attempt(key, attempt)
-        if attempt.session_id and attempt.url:
-            return CreatedSession(attempt.session_id, attempt.url)
-        return await self._new_session(offered, purchase, attempt, key)
+        try:
+            return _made(attempt) or await self._new_session(offered, purchase, attempt, key)
+        except _MadeElsewhereError as made:
+            return made.session
 
     async def _attempt(self, key: str, new: Attempt) -> Attempt:
         """Return the attempt that goes on under a visitor's key: the one that is there, or `new` in its place."""
@@ -154,7 +173,7 @@ class Checkout:
             session = await ask_for_session(
                 self._processor,
                 self._stored.clock,
-                SessionRequest(offered.parameters, offered.api_version, lambda: self._renew(attempt, key)),
+                self._request(offered, attempt, key),
                 attempt.processor_key,
                 seconds=DEADLINE,
                 # The processor gives the session of a click of long ago, whose answer was lost.
@@ -173,7 +192,7 @@ class Checkout:
                 # Else the processor would give the same session to the visitor's next click.
                 _ = await self._renew(attempt, key)
             raise
-        self._health.succeeded(offered.product.name)
+        await self._health.succeeded(offered.product.name)
         return session, url
 
     async def _report_currency(self, session: CheckoutSession, offered: CurrentOffer) -> None:
@@ -188,13 +207,37 @@ class Checkout:
     def _ends_soon(self, session: CheckoutSession) -> bool:
         return session.expires_at is not None and self._states.ends_soon(session.expires_at)
 
-    async def _renew(self, attempt: Attempt, key: str | None) -> str:
+    def _request(self, offered: CurrentOffer, attempt: Attempt, key: str | None) -> SessionRequest:
+        return SessionRequest(
+            offered.parameters,
+            offered.api_version,
+            lambda used: self._renew(attempt, key, used),
+            (lambda used: self._in_use(key, used)) if key else None,
+        )
+
+    async def _in_use(self, key: str, used: str) -> str:
+        """Wait for the session of a click that is under way on another node, until that counts as frozen."""
+        until = self._stored.clock.monotonic() + FIRST_ONES
+        while self._stored.clock.monotonic() < until:
+            await self._stored.clock.sleep(LOOK_EVERY)
+            used = _key_of(await self._stored.attempts.get(key)) or used
+        return used
+
+    async def _renew(self, attempt: Attempt, key: str | None, used: str | None = None) -> str:
         # The processor stores a 5xx under its key and would replay it, also to the visitor's next click.
-        fresh = _fresh_key()
-        if key:
-            renewed = attempt.change(processor_key=fresh)
-            await write(self._stored.store, [self._stored.attempts.put(renewed, key)])
-        return fresh
+        if key is None:
+            return _fresh_key()
+
+        async def renewed() -> str | Conflict:
+            found = await self._stored.attempts.get(key)
+            if used and (present := _key_of(found)) and present != used:
+                return present  # another node has met the same 5xx: two new keys would be two sessions
+            after = attempt.change(processor_key=_fresh_key())
+            changes = Changes([self._stored.attempts.put(after, key)], [self._stored.attempts.as_read(key, found)])
+            outcome = await commit(self._stored.store, changes)
+            return outcome if isinstance(outcome, Conflict) else after.processor_key
+
+        return await compare_and_set(renewed, "This Idempotency-Key is used all the time; nothing was created.")
 
     def _offer(self, session: CheckoutSession, offered: CurrentOffer, purchase: Purchase) -> list[Write]:
         now, product = self._stored.clock.now(), offered.product
@@ -211,6 +254,19 @@ class Checkout:
             title=product.title,
         )
         return self._stored.offers.writes(offer, session.id)
+
+
+def _made(attempt: Attempt) -> CreatedSession | None:
+    if attempt.session_id is None or attempt.url is None:
+        return None
+    return CreatedSession(attempt.session_id, attempt.url)
+
+
+def _key_of(found: StoredRecord[Attempt] | None) -> str | None:
+    """Return the processor's key of an attempt; raise `_MadeElsewhereError` with its session."""
+    if found and (made := _made(found.record)):
+        raise _MadeElsewhereError(made)
+    return found.record.processor_key if found else None
 
 
 def _scope(purchase: Purchase) -> str:

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Literal
 
 from orrery.approvals.approvals import Approvals, IntentDraft, Operation
@@ -37,11 +38,16 @@ EXPIRE_PREFLIGHT_SESSIONS = "expire-preflight-sessions"
 
 @dataclass(frozen=True, slots=True)
 class SessionRequest:
-    """What the processor is asked for. `renew` stores a new idempotency key and returns it."""
+    """What the processor is asked for.
+
+    `renew` is given an idempotency key of no more use, and returns the one that is stored in its place. `in_use`
+    is given one under which another request goes on, and returns, after a while, the one to ask with.
+    """
 
     parameters: Parameters
     api_version: str
-    renew: Callable[[], Awaitable[str]]
+    renew: Callable[[str], Awaitable[str]]
+    in_use: Callable[[str], Awaitable[str]] | None = None
 
 
 async def ask_for_session(
@@ -69,7 +75,7 @@ async def ask_for_session(
             )
             if not (tries_left and is_late and is_late(session)):
                 return session
-            key = await asked.renew()
+            key = await asked.renew(key)
         except ProcessorRefused as error:
             log.warning(
                 "processor refused", status=error.status, kind=error.kind, code=error.code, param=error.param
@@ -78,10 +84,13 @@ async def ask_for_session(
         except ProcessorUnreachable as error:
             log.warning("processor unreachable", status=error.status, tries_left=tries_left, why=str(error))
             if not error.same_key:
-                key = await asked.renew()
+                key = await asked.renew(key)
             if not tries_left:
                 raise
-            await clock.sleep(PAUSE if error.status else 0)
+            if asked.in_use and error.status == HTTPStatus.CONFLICT:
+                key = await asked.in_use(key)
+            else:
+                await clock.sleep(PAUSE if error.status else 0)
     raise AssertionError("unreachable: the last try returns or raises")
 
 

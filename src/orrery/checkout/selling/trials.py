@@ -195,7 +195,7 @@ class Trials:
         trial = trial.change(asked_at=self._stored.clock.now())
         await self._keep(trial)
 
-        async def renew() -> str:
+        async def renew(_: str) -> str:
             nonlocal trial
             trial = asked_again(trial)
             await self._keep(trial)

@@ -24,7 +24,7 @@ from orrery.edge.client_address import ClientAddresses, rate_scopes
 from orrery.edge.direct import DirectRoute
 from orrery.edge.problem import Problem
 from orrery.edge.problems import problems, show_errors
-from orrery.edge.rate_limit import RateLimit, too_many
+from orrery.edge.rate_limit import RateLimit, SharedLimit, too_many
 from orrery.edge.routes import Routes
 from orrery.edge.scripts import script_answer
 from orrery.syntax.email_address import is_email_address, normal_email
@@ -167,7 +167,7 @@ class PageRoutes:
     pages: Pages
     addresses: ClientAddresses
     limit: RateLimit
-    emails: RateLimit
+    emails: SharedLimit
 
     def all(self) -> Routes:
         """Return all of them."""
@@ -261,7 +261,7 @@ class PageRoutes:
         """Send the link to the address on file; the answer is the same for every address, and as fast."""
         form = await self._form(request)
         # Only now, since a page elsewhere can make a reader's browser send a form.
-        if wait := self.emails.wait(*rate_scopes(self.addresses.of(request))):
+        if wait := await self.emails.wait(*rate_scopes(self.addresses.of(request))):
             raise too_many(wait)
         email = normal_email(form.get("email", ""))
         if is_email_address(email):
