@@ -36,18 +36,19 @@ OF_A_SALE = ("Sold", "Granted")
 
 @dataclass(frozen=True)
 class Ledgers:
-    """What the sandbox keeps, in its file, and what the store has, in its file or its database."""
+    """What the sandbox keeps, in its folder, and what the store has, in its file or its database."""
 
     sandbox: Path
     store: Path | str
 
     def documents(self, kind: str) -> list[Document]:
         """Return what the sandbox keeps of one kind, the oldest first."""
-        with closing(sqlite3.connect(f"file:{self.sandbox}?mode=ro", uri=True)) as database:
-            found = database.execute(
-                "SELECT body FROM documents WHERE object = ? ORDER BY seq", (kind,)
-            ).fetchall()
-        return [json.loads(body) for (body,) in found]
+        found: list[Document] = []
+        for path in self.sandbox.glob("sandbox*.db"):  # live mode has one of its own
+            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as file:
+                bodies = file.execute("SELECT body FROM documents WHERE object = ? ORDER BY seq", (kind,))
+                found += [json.loads(body) for (body,) in bodies]
+        return found
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Ask the store."""

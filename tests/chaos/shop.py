@@ -100,8 +100,7 @@ class ChaosShop:
     @property
     def ledgers(self) -> Ledgers:
         """What the checker reads."""
-        ledger = self.deployment.folder / "sandbox" / "sandbox.db"
-        return Ledgers(ledger, self.database.primary.address())
+        return Ledgers(self.deployment.folder / "sandbox", self.database.primary.address())
 
     @property
     def is_live(self) -> bool:

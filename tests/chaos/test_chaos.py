@@ -92,6 +92,6 @@ def planted(shop: ChaosShop) -> Iterator[str]:
                 (old, new, prefix),
             )
         store.execute("UPDATE orrery_commits SET version = 1")
-    with closing(sqlite3.connect(shop.ledgers.sandbox)) as sandbox, sandbox:
+    with closing(sqlite3.connect(shop.ledgers.sandbox / "sandbox.db")) as sandbox, sandbox:
         sandbox.execute("DELETE FROM documents WHERE object IN ('_mail', '_push')")
     yield from violations(shop.ledgers, Told())

@@ -73,7 +73,7 @@ def kill_when_in_place(shop: Deployment, snapshot: Path) -> None:
 def test_restored_under_load_twice(shop: Deployment, tmp_path: Path) -> None:
     """A snapshot from the middle of many sales, a kill in the middle of more, and the same restore once again."""
     service, snapshot = shop.start_service(), tmp_path / "snapshot.db"
-    ledgers = Ledgers(shop.folder / "sandbox" / "sandbox.db", shop.store)
+    ledgers = Ledgers(shop.folder / "sandbox", shop.store)
     sell_while(shop, lambda: shop.orrery("backup", str(snapshot)).returncode, wanted=0)
     sell_while(shop, lambda: service.kill_within(0.2), wanted=None)
     for number in range(2):

@@ -43,7 +43,7 @@ def test_killed_under_many_sales(tmp_path: Path, capsys: pytest.CaptureFixture[s
             sell_and_kill(shop, service, dice.uniform(0, LONGEST_LIFE))
             service = shop.start_service()
             shop.sandbox.advance(LEASE)
-        ledgers = Ledgers(shop.folder / "sandbox" / "sandbox.db", shop.store)
+        ledgers = Ledgers(shop.folder / "sandbox", shop.store)
         ledgers.settle(shop.sandbox)
         found, seen = [*violations(ledgers, Told())], counts(ledgers)
     with capsys.disabled():
