@@ -148,7 +148,8 @@ class Server:
     def promote(self) -> None:
         """Make a standby the primary, and wait until it is."""
         with self.connected() as connection:
-            connection.execute("SELECT pg_promote(true, 60)")
+            connection.execute("SELECT pg_promote(false)")  # one that waits is cancelled by what is replayed
+            until(lambda: connection.execute("SELECT pg_is_in_recovery()").fetchone() == (False,))
 
     def address(self, *schemas: str) -> str:
         """Return the connection string of a store in these schemas."""
