@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from orrery.app.settings.places import DEFAULT_FILE, SYSTEM_FILE
-from orrery.app.setup.answers import STOP, answers_of
+from orrery.app.setup.answers import STOP, Answers, answers_of
 from orrery.app.setup.deployment_files import DeploymentFiles
-from orrery.app.setup.going_on import accepted, begin_live, start
+from orrery.app.setup.going_on import accepted, begin_live, left_of_test, start
 from orrery.app.setup.setting_up import SettingUp
-from orrery.app.setup.trials import is_root
+from orrery.app.setup.trials import OwnCommands, is_root
 from orrery.runtime.console.ending import end_broken
 from orrery.runtime.console.tables import note
 
@@ -31,12 +31,21 @@ def command(
 
     Nothing is changed at the payment processor. Ended at any place, the same command goes on there.
     """
-    files = DeploymentFiles(config or (SYSTEM_FILE if is_root() else DEFAULT_FILE))
+    answering, files = answers_of(answers), DeploymentFiles(config or (SYSTEM_FILE if is_root() else DEFAULT_FILE))
+    with files.held():
+        _set_up(files, answering, live=live)
+
+
+def _set_up(files: DeploymentFiles, answers: Answers, *, live: bool) -> None:
+    _ = OwnCommands(files)  # without the service's user nothing is made
     for sentence in files.prepare():
         note(sentence)
+    # One that ended within the second pass goes on there.
+    memory, is_live = files.memory(), files.setting("mode") == "live"
+    live = live or (is_live and "store_test" in memory and not left_of_test(files))
+    setting_up = SettingUp(files, answers, live=live)
     if live:
-        begin_live(files)
-    setting_up = SettingUp(files, answers_of(answers), live=live)
+        begin_live(files, setting_up.commands)
     if left := setting_up.run():
         note(f"\nLeft: {left}. Type the same command again to go on there.")
         end_broken(when=True)
@@ -45,7 +54,14 @@ def command(
     for one in wrong:
         note(f"\nLeft: {one}")
     if not wrong:
-        note("\nALL GREEN" + ("" if live else ". Buy once in test mode. Then `orrery setup --live` goes live."))
+        note(
+            "\nALL GREEN"
+            + (
+                ""
+                if live or is_live
+                else f". Buy once in test mode. Then {files.command('setup --live', of_root=True)} goes live."
+            )
+        )
     end_broken(when=wrong)
 
 

@@ -1,15 +1,16 @@
 """Where the answers of `orrery setup` come from: a person at a terminal, or a file."""
 
+import stat
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from getpass import getpass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from orrery.app.settings.ownership import read_own
 from orrery.app.setup.deployment_files import listed
-from orrery.app.setup.steps import Question, Step
+from orrery.app.setup.steps import Question, Step, steps
 from orrery.errors import Invalid, words_of
 from orrery.runtime.console.tables import note
 
@@ -28,6 +29,10 @@ class Answers(Protocol):
 
     def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
         """Return the answer to one question, or nothing without one."""
+        ...
+
+    def given(self, question: Question) -> str:
+        """Return what was answered before the question is asked, or nothing."""
         ...
 
     def again(self, step: Step) -> bool:
@@ -63,6 +68,10 @@ class Typed:
             return self._password(hint)
         return first
 
+    def given(self, question: Question) -> str:
+        del question
+        return ""
+
     def again(self, step: Step) -> bool:
         return input(f"Enter tries {step.title[:1].lower()}{step.title[1:]} again, s stops here: ").strip() != STOP
 
@@ -72,30 +81,54 @@ class FileOfAnswers:
 
     def __init__(self, file: Path) -> None:
         try:
+            others = file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
             self._answers: dict[str, Any] = tomllib.loads(read_own(file, "The file of answers"))
         except (OSError, ValueError) as error:
             raise Invalid(f"The file of answers {file} cannot be read: {words_of(error)}.") from None
+        if others:
+            raise Invalid(f"Others may use the file of answers, which has secrets. Type: chmod 600 {file}")
+        asked = {_name(one) for step in steps() for one in step.questions if one.what}
+        if unknown := [name for name in _names(self._answers) if name not in asked]:
+            raise Invalid(f"Setup asks for no {', '.join(unknown)}: one site, one product, each by its own name.")
 
     def wants(self, step: Step) -> bool:
-        return any(self._given(one) for one in step.questions)
+        return any(map(self.given, step.questions))
 
     def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
         del choices  # what is no choice is refused by who asks
-        return self._given(question) or ("" if default == KEEP else default)
+        return self.given(question) or ("" if default == KEEP else default)
 
     def again(self, step: Step) -> bool:
         del step
         return False
 
-    def _given(self, question: Question) -> str:
-        section = "" if question.setting else "secrets." if question.secret else "notes."
+    def given(self, question: Question) -> str:
         found: Any = self._answers
-        for part in f"{section}{question.key}".removesuffix("[]").split("."):
+        for part in _name(question).split("."):
             try:
                 found = found[int(part) if part.isdecimal() else part]
             except (KeyError, IndexError, TypeError):
                 return ""
         return listed(found)
+
+
+def _name(question: Question) -> str:
+    """Return where a file of answers has the answer."""
+    section = "" if question.setting else "secrets." if question.secret else "notes."
+    return f"{section}{question.key}".removesuffix("[]")
+
+
+def _names(found: object, above: str = "") -> Iterator[str]:
+    """Yield the names of all values of a file; a list of tables has numbers."""
+    if isinstance(found, dict):
+        inner = cast("dict[str, object]", found).items()
+    elif isinstance(found, list) and any(isinstance(one, dict) for one in cast("list[object]", found)):
+        inner = enumerate(cast("list[object]", found))
+    else:
+        yield above
+        return
+    for name, value in inner:
+        yield from _names(value, f"{above}.{name}" if above else str(name))
 
 
 def answers_of(file: Path | None) -> Answers:

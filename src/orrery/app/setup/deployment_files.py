@@ -1,10 +1,13 @@
 """The files that `orrery setup` writes: the settings, the secrets, and what it has to remember."""
 
+import fcntl
 import os
 import re
 import secrets
+import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,8 +16,9 @@ from tomlkit.items import AoT
 
 from orrery import durable
 from orrery.app.settings.new_file import is_the_systems, settings_text
+from orrery.app.settings.places import DEFAULT_FILE, SYSTEM_FILE
 from orrery.app.setup.steps import Question
-from orrery.errors import Invalid
+from orrery.errors import Invalid, words_of
 
 USER = "orrery"
 """The user of the system's service."""
@@ -32,22 +36,45 @@ class DeploymentFiles:
     def __init__(self, settings_file: Path) -> None:
         self.settings_file, self._folder = settings_file, settings_file.absolute().parent
         self.is_the_systems = is_the_systems(self._folder)
-        self._memory, self.secrets = self._folder / "setup.toml", self._folder / "secrets"
+        self._memory = self._folder / "setup.toml"
+
+    @property
+    def secrets(self) -> Path:
+        """The folder of the secrets."""
+        return self._folder / Path(self.setting("secrets.directory") or "secrets").expanduser()
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Keep a second setup out of the folder, which is made where it is missing."""
+        try:
+            self._folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+            held = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            raise Invalid(f"{self._folder} cannot be set up: {words_of(error)}.") from None
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+        except BlockingIOError:
+            raise Invalid(f"Another `orrery setup` is at work in {self._folder}.") from None
+        finally:
+            os.close(held)
 
     def prepare(self) -> list[str]:
         """Make what is missing of the folder; return what was made, in sentences."""
         made: list[str] = []
         try:
-            self._folder.mkdir(mode=0o755, parents=True, exist_ok=True)
             if not self.settings_file.exists():
-                durable.replace(self.settings_file, settings_text(self._folder).encode(), 0o644)
+                self._replace(self.settings_file, settings_text(self._folder).encode(), 0o644)
                 made.append(f"Wrote {self.settings_file}, in test mode, with every key explained.")
             if not self.secrets.is_dir():
-                self.secrets.mkdir(mode=0o700)
+                self.secrets.mkdir(mode=0o700, parents=True)
                 made.append(f"Made {self.secrets}/.")
+            for unfinished in self.secrets.glob(f"*{durable.UNFINISHED}"):
+                unfinished.unlink()  # a killed write's; every command would refuse it as an unknown secret
             if self.is_the_systems:
-                shutil.chown(self.secrets, "root", USER)
-                self.secrets.chmod(0o750)
+                self._give(self.secrets, 0o750)
+                for secret in self.secrets.iterdir():  # a kill may have come before the last one was given
+                    self._give(secret, 0o640)
         except (OSError, LookupError) as error:
             raise Invalid(f"{self._folder} cannot be set up: {error}.") from None
         return made
@@ -69,6 +96,12 @@ class DeploymentFiles:
         if question.secret:
             return "*" if (self.secrets / question.secret).is_file() else ""
         return str(self.memory().get(question.note, ""))
+
+    def place(self, question: Question) -> Path:
+        """Return the file that has a value."""
+        if question.secret:
+            return self.secrets / question.secret
+        return self.settings_file if question.setting else self._memory
 
     def filled(self, text: str) -> str:
         """Return a text with the settings that it names, and the mode."""
@@ -93,6 +126,24 @@ class DeploymentFiles:
             return tomlkit.parse(self._memory.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
+        except (OSError, ValueError) as error:
+            raise Invalid(
+                f"{self._memory} cannot be read: {error}. Without that file, setup asks everything once more."
+            ) from None
+
+    def command(self, words: str, *, of_root: bool = False) -> str:
+        """Return one of our commands over these settings, as somebody has to type it."""
+        named = self.settings_file in {DEFAULT_FILE, SYSTEM_FILE}
+        where = "" if named else f" --config {shlex.quote(str(self.settings_file))}"
+        as_service = self.is_the_systems and not of_root
+        return f"`sudo -u {USER} orrery {words}{where}`" if as_service else f"`orrery {words}{where}`"
+
+    def content(self, name: str) -> str:
+        """Return a secret as it is in its file, or nothing."""
+        try:
+            return (self.secrets / name).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            return ""
 
     def remember(self, more: Mapping[str, object]) -> None:
         """Keep something for the next time that setup is typed."""
@@ -119,12 +170,17 @@ class DeploymentFiles:
         file = self.secrets / name
         self._replace(file, f"{answer}\n".encode(), 0o600)
         if self.is_the_systems:
-            shutil.chown(file, "root", USER)
-            file.chmod(0o640)
+            self._give(file, 0o640)
+
+    def _give(self, path: Path, mode: int) -> None:
+        """Let the service's group read a secret, and none write it."""
+        shutil.chown(path, "root", USER)
+        path.chmod(mode)
 
     def _replace(self, file: Path, content: bytes, mode: int) -> None:
         try:
             durable.replace(file, content, mode)
+            file.chmod(mode)  # whatever the shell's mask leaves of it
         except OSError as error:
             raise Invalid(f"{file} cannot be written: {os.strerror(error.errno or 0)}.") from None
 

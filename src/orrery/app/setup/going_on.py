@@ -3,10 +3,13 @@
 import re
 import subprocess
 from collections.abc import Callable
+from contextlib import closing, nullcontext
 from pathlib import Path
 
+from orrery.adapters.sqlite.file import lock_of, log_of, seize
 from orrery.app.settings.reader import load
 from orrery.app.setup.deployment_files import DeploymentFiles
+from orrery.app.setup.steps import steps
 from orrery.app.setup.trials import OwnCommands, has_systemd, is_root
 from orrery.errors import DependencyFailed, Invalid
 from orrery.runtime.console.tables import note
@@ -15,8 +18,6 @@ from orrery.runtime.settings import StoreSettings
 UNITS = "orrery.service", "orrery-backup.timer"
 
 _INTENT = re.compile(r"orrery approvals sign (in-\w+)")
-
-_HERE = "  orrery approvals sign INTENT"
 
 _AS_YOURSELF = """\
   cd "$(mktemp -d)" && chmod 0755 .
@@ -32,32 +33,53 @@ def may_start(files: DeploymentFiles) -> bool:
     return files.is_the_systems and is_root() and has_systemd() and _systemctl("cat", UNITS[0]) == 0
 
 
-def begin_live(files: DeploymentFiles) -> None:
+def left_of_test(files: DeploymentFiles) -> str:
+    """Return the title of a step that is neither done nor left out in test mode, or nothing."""
+    memory = files.memory()
+    ended = {*memory.get("done", []), *memory.get("not_wanted", [])}
+    return next((step.title for step in steps() if step.name not in ended), "")
+
+
+def begin_live(files: DeploymentFiles, commands: OwnCommands) -> None:
     """Stop the service, and put live mode and an empty place in the place of the test's store."""
     if files.setting("mode") == "live":
         return
+    if left := left_of_test(files):
+        raise Invalid(f"Test mode comes first, and is not done: {left}. Type `orrery setup`.")
+    if files.memory().keys() & {"store_live", "done_live"}:
+        raise Invalid(
+            "This shop has a live store, which setup does not put aside: "
+            f'write mode = "live" into {files.settings_file} again.'
+        )
     if may_start(files) and _systemctl("stop", UNITS[0]):
         raise DependencyFailed(f"systemctl could not stop {UNITS[0]}: see journalctl -u orrery.")
     store = load(files.settings_file)[0][StoreSettings]
-    if store.store_address:
-        raise Invalid("In live mode the store is another one: name another database at [store] address first.")
-    aside = _aside(store.store_file)
-    for file in sorted(store.store_file.parent.glob(f"{store.store_file.name}*")):
-        _ = file.replace(aside / file.name)
-        note(f"Put {file.name} of test mode into {aside}.")
+    if not store.store_address:
+        _put_aside(store.store_file)
+    elif commands.run("store", "migrate").code == 0:
+        raise Invalid("In live mode the store is another one: name an empty database at [store] address first.")
     files.set_mode("live")
 
 
-def _aside(store: Path) -> Path:
-    folder = store.with_name(f"{store.stem}-test")
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
+def _put_aside(store: Path) -> None:
+    """Move the files of a store that no process uses; after a kill, those that are left."""
+    files = [store, log_of(store), store.with_name(f"{store.name}-shm"), lock_of(store)]
+    there = [file for file in files if file.exists()]
+    aside = store.with_name(f"{store.stem}-test")
+    if store.exists() and (aside / store.name).exists():
+        raise Invalid(f"There is a store in {aside} already, from an earlier test: move it elsewhere.")
+    with closing(seize(store)) if store.exists() else nullcontext():
+        for file in there:
+            aside.mkdir(mode=0o700, exist_ok=True)
+            _ = file.replace(aside / file.name)
+    if there:
+        note(f"Put the store of test mode into {aside}.")
 
 
 def start(files: DeploymentFiles) -> str:
     """Start the service and its daily snapshot; return the step that is left, or nothing."""
     if not may_start(files):
-        note("Setup starts nothing here. Start the service in another terminal: `orrery serve`")
+        note(f"Setup starts nothing here. Start the service in another terminal: {files.command('serve')}")
         return ""
     if _systemctl("enable", *UNITS) or _systemctl("restart", *UNITS) or _systemctl("start", "orrery-backup"):
         return "The service did not start: journalctl -u orrery has the reason."
@@ -74,9 +96,9 @@ def accepted(files: DeploymentFiles, commands: OwnCommands, signed: Callable[[st
         intent = _INTENT.search(ended.notes)
         if not intent:
             return f"orrery checkout preflight: {ended.sentence}"
-        how = _AS_YOURSELF if files.is_the_systems else _HERE
+        how = _AS_YOURSELF if files.is_the_systems else f"  {files.command('approvals sign INTENT')}"
         if not signed(how.replace("INTENT", intent[1])):
-            return f"your signature: {intent[0]}"
+            return f"your signature of {intent[1]}, as it is shown above."
     note("The processor accepts what is sold.")
     return ""
 

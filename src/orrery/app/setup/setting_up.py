@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from orrery.adapters.clock import SystemClock
+from orrery.app.settings.reader import load_settings
 from orrery.app.setup.answers import KEEP, Answers
 from orrery.app.setup.deployment_files import DeploymentFiles, random_value
 from orrery.app.setup.steps import Question, Step, steps
@@ -13,6 +14,8 @@ from orrery.runtime.console.tables import note
 from orrery.syntax.admin_password import hashed, sendable
 
 SHORTEST_PASSWORD = 12
+NO_STORE = "There is no store "
+"""How the sentence begins with which a command ends that finds no store."""
 
 
 class SettingUp:
@@ -21,14 +24,18 @@ class SettingUp:
     def __init__(self, files: DeploymentFiles, answers: Answers, *, live: bool) -> None:
         self.files, self.commands = files, OwnCommands(files)
         self._answers, self._live = answers, live
+        self._written = set[str]()
 
     def run(self) -> str:
         """Do every step that is not done; return the title of the one that is left, or nothing."""
         asked = [step for step in steps() if step.each_mode or not self._live]
         for number, step in enumerate(asked, 1):
             if step.name in self._remembered("done"):
+                if other := self._answered_otherwise(step):
+                    note(f"  needs attention  {other}")
+                    return step.title
                 note(f"[{number}/{len(asked)}] {step.title}: done before.")
-            elif step.name not in self._remembered("not_wanted"):
+            elif step.name not in self._remembered("not_wanted") or any(map(self._answers.given, step.questions)):
                 note(f"\n[{number}/{len(asked)}] {step.title}")
                 if not self._done(step):
                     return step.title
@@ -55,11 +62,15 @@ class SettingUp:
         try:
             for question in step.questions:
                 self._ask(step, question)
+            _ = load_settings(self.files.settings_file)
             if step.store:
                 self._make_store()
             secrets = [one.secret for one in step.questions if one.secret and step.secrets]
             if wrong := [*self.commands.bad_secrets(secrets), *self.commands.broken(step.parts)]:
                 return wrong
+            if step.store and (when := self.files.memory().get(self._made)):
+                # The key with which it was made may have been that of another account.
+                self._refuse_sales(f"the store that setup made on {when} has none")
             for words in step.trials:
                 ended = self.commands.run(*(self._noted(word) for word in words))
                 if ended.code:
@@ -69,8 +80,22 @@ class SettingUp:
             return [str(error)]
         return []
 
+    def _answered_otherwise(self, step: Step) -> str:
+        """Return where to change what a file answers otherwise: a wrong value would stop a shop."""
+        for question in step.questions:
+            given = self._answers.given(question) if question.asked_in(step, live=self._live) else ""
+            present = self.files.content(question.secret) if question.secret else self.files.value(question)
+            if given and _kept(question, given) != present:
+                return (
+                    f"{question.key}: the file of answers has another value than the one that was tried, "
+                    f"and setup changes none of these. Change it in {self.files.place(question)}."
+                )
+        return ""
+
     def _ask(self, step: Step, question: Question) -> None:
         present = self.files.value(question)
+        if self._live and question.secret and question.key not in self._written:
+            present = ""  # it is the test's
         if question.given or (question.random and not question.what):
             if not present:
                 self.files.write(question, self.files.filled(question.given) or random_value())
@@ -88,6 +113,7 @@ class SettingUp:
         if choices and answer not in {one.split()[0] for one in choices}:
             raise Invalid(f"{question.key}: the processor lists no such price for sale.")
         self.files.write(question, _kept(question, answer))
+        self._written.add(question.key)
 
     def _filled(self, question: Question) -> Question:
         texts = {name: self.files.filled(getattr(question, name)) for name in ("what", "where")}
@@ -106,21 +132,35 @@ class SettingUp:
 
     def _make_store(self) -> None:
         """Make the store of a shop that has sold nothing yet (decision 66)."""
-        if self.commands.run("store", "migrate").code == 0:
+        found = self.commands.run("store", "migrate")
+        if found.code == 0:
             return  # it is there
-        made = f"store_{self.files.setting('mode')}"
-        if when := self.files.memory().get(made):
-            raise Invalid(f"The store that setup made on {when} is missing: bring it back with `orrery restore`.")
-        if session := completed_session(self.files):
+        if not found.sentence.startswith(NO_STORE):
+            raise DependencyFailed(found.sentence)
+        if when := self.files.memory().get(self._made):
             raise Invalid(
-                f"The processor lists a completed session, {session}, and the store of its sales is missing. "
-                "Restore it, or type `orrery store create` if these sales are not this shop's; then setup again."
+                f"The store that setup made on {when} is missing: bring it back with "
+                f"{self.files.command('restore SNAPSHOT')}."
             )
+        self._refuse_sales("the store of its sales is missing")
         ended = self.commands.run("store", "create")
         if ended.code:
             raise DependencyFailed(ended.sentence)
-        self.files.remember({made: f"{SystemClock().now():%Y-%m-%d %H:%M} UTC"})
+        self.files.remember({self._made: f"{SystemClock().now():%Y-%m-%d %H:%M} UTC"})
         note(f"  {ended.sentence}")
+
+    @property
+    def _made(self) -> str:
+        return f"store_{self.files.setting('mode')}"
+
+    def _refuse_sales(self, why: str) -> None:
+        if session := completed_session(self.files):
+            raise Invalid(
+                f"The processor lists a completed session, {session}, and {why}. Bring the store back with "
+                f"{self.files.command('restore SNAPSHOT')}; if these sales are not this shop's, type "
+                f"{self.files.command('store create')}, or delete the line {self._made} of setup.toml if there "
+                "is a store. Then type setup again."
+            )
 
     def _remembered(self, what: str) -> list[str]:
         return list(self.files.memory().get(self._list(what), []))

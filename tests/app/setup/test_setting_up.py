@@ -1,0 +1,172 @@
+"""What `orrery setup` refuses and repairs before any command of ours runs."""
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from orrery.adapters.sqlite import create
+from orrery.adapters.sqlite.file import share
+from orrery.app.setup.answers import FileOfAnswers
+from orrery.app.setup.deployment_files import DeploymentFiles
+from orrery.app.setup.going_on import begin_live
+from orrery.app.setup.setting_up import SettingUp
+from orrery.app.setup.steps import steps
+from orrery.app.setup.trials import OwnCommands
+from orrery.errors import Invalid
+
+SITE = '[[sites]]\norigin = "https://shop.example"\nname = "Northwind"\n[checkout]\nseller = "Northwind"\n'
+REFUSED: tuple[tuple[str, int, str], ...] = (
+    (SITE, 0o640, "chmod 600"),
+    (SITE + SITE.partition("[checkout]")[0], 0o600, "sites.1.origin, sites.1.name"),
+    ('[secrets]\nprocessor_key = "rk_test_1"\n', 0o600, "secrets.processor_key"),
+    ('mode = "live"\n', 0o600, "mode"),
+    ("[notes", 0o600, "cannot be read"),
+)
+"""A file of answers, its mode, and what is said."""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Iterator[DeploymentFiles]:
+    """Return the files of a shop in test mode that are prepared, under the strictest mask of a shell."""
+    before = os.umask(0o077)
+    try:
+        found = DeploymentFiles(tmp_path / "orrery.toml")
+        _ = found.prepare()
+        yield found
+    finally:
+        os.umask(before)
+
+
+@pytest.fixture
+def store(files: DeploymentFiles) -> Path:
+    """Return the test's store of a shop that has done every step."""
+    files.remember({"done": [step.name for step in steps()]})
+    place = files.settings_file.parent / ".orrery/orrery.db"
+    create(place)
+    return place
+
+
+def answers(files: DeploymentFiles, text: str, mode: int = 0o600) -> FileOfAnswers:
+    file = files.settings_file.with_name("answers.toml")
+    file.write_text(text, encoding="utf-8")
+    file.chmod(mode)
+    return FileOfAnswers(file)
+
+
+def go_live(files: DeploymentFiles) -> None:
+    begin_live(files, OwnCommands(files))
+
+
+@pytest.mark.parametrize(("text", "mode", "said"), REFUSED)
+def test_answers_that_are_refused(files: DeploymentFiles, text: str, mode: int, said: str) -> None:
+    """Nothing in a file of answers is passed over."""
+    with pytest.raises(Invalid, match=re.escape(said)):
+        _ = answers(files, text, mode)
+
+
+def test_a_setting_that_cannot_be_used_is_refused_by_its_own_step(files: DeploymentFiles) -> None:
+    """A later step could not ask for it again."""
+    wrong = answers(files, SITE.replace("https://shop.example", "http://shop.example/path"))
+    assert SettingUp(files, wrong, live=False).run() == "Your site"
+    assert "done" not in files.memory()
+
+
+def test_another_answer_to_what_is_done_is_not_passed_over(
+    files: DeploymentFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is not written either: a wrong value would stop a shop that sells."""
+    files.write(steps()[0].questions[0], "https://shop.example")
+    files.remember({"done": ["site"]})
+    before = files.settings_file.read_bytes()
+    other = answers(files, SITE.replace("shop.example", "other.example"))
+    assert SettingUp(files, other, live=False).run() == "Your site"
+    assert "sites.0.origin" in capsys.readouterr().err
+    assert files.settings_file.read_bytes() == before
+
+
+def test_no_secret_of_the_test_is_one_of_live_mode(files: DeploymentFiles) -> None:
+    """Kept by Enter, the test's signing secret would refuse every payment that the processor reports."""
+    for step in steps():
+        for question in step.questions:
+            if question.secret:
+                files.write(question, "of the test")
+    files.set_mode("live")
+    files.remember({"done_live": ["key", "product"]})
+    assert SettingUp(files, answers(files, ""), live=True).run() == "The webhook"
+
+
+def test_live_mode_comes_after_test_mode(files: DeploymentFiles) -> None:
+    """Without a shop that was tried, the mode stays."""
+    with pytest.raises(Invalid, match="Test mode comes first"):
+        go_live(files)
+    assert files.setting("mode") == "test"
+
+
+def test_a_live_store_is_not_put_aside(files: DeploymentFiles, store: Path) -> None:
+    """Also when somebody wrote test mode into the settings since."""
+    files.remember({"store_live": "2026-11-28 20:40 UTC"})
+    with pytest.raises(Invalid, match="live store"):
+        go_live(files)
+    assert store.is_file()
+
+
+def test_a_store_in_use_is_not_put_aside(files: DeploymentFiles, store: Path) -> None:
+    """A service that runs would go on writing into what was put aside."""
+    with closing(share(store)), pytest.raises(Invalid, match="in use"):
+        go_live(files)
+    assert (store.is_file(), files.setting("mode")) == (True, "test")
+
+
+def test_one_store_that_is_aside_is_not_overwritten(files: DeploymentFiles, store: Path) -> None:
+    """It stays the owner's."""
+    go_live(files)
+    files.set_mode("test")
+    create(store)
+    with pytest.raises(Invalid, match="already"):
+        go_live(files)
+
+
+def test_a_killed_change_of_mode_goes_on(files: DeploymentFiles, store: Path) -> None:
+    """What a kill left of the test's store follows it, and no file beside it does."""
+    log, other = store.with_name("orrery.db-wal"), store.with_name("orrery.db.old")
+    for file in log, other:
+        file.write_bytes(b"")
+    aside = store.with_name("orrery-test")
+    aside.mkdir()
+    _ = store.rename(aside / store.name)
+    go_live(files)
+    assert ((aside / log.name).is_file(), other.is_file(), files.setting("mode")) == (True, True, "live")
+
+
+def test_a_secret_goes_where_the_settings_have_it(files: DeploymentFiles, tmp_path: Path) -> None:
+    """Of a killed write, nothing stays that every command would refuse; the mask of the shell does not count."""
+    text = files.settings_file.read_text(encoding="utf-8")
+    files.settings_file.write_text(
+        text.replace('directory = "secrets"', 'directory = "of/keys"'), encoding="utf-8"
+    )
+    files.prepare()
+    (tmp_path / "of/keys/processor_api_key.unfinished").touch()
+    files.prepare()
+    files.write(next(one for step in steps() for one in step.questions if one.secret), "one")
+    files.remember({"done": []})
+    assert [file.name for file in (tmp_path / "of/keys").iterdir()] == ["processor_api_key"]
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("orrery.toml", "setup.toml", "of/keys")]
+    assert modes == [0o644, 0o644, 0o700]
+
+
+def test_two_at_once(files: DeploymentFiles) -> None:
+    """The second would write over what the first was told."""
+    with files.held(), pytest.raises(Invalid, match="at work"), DeploymentFiles(files.settings_file).held():
+        pass
+
+
+def test_a_memory_that_cannot_be_read(files: DeploymentFiles, tmp_path: Path) -> None:
+    """The sentence names the file."""
+    (tmp_path / "setup.toml").write_text("done = [", encoding="utf-8")
+    with pytest.raises(Invalid, match=re.escape("setup.toml cannot be read")):
+        _ = files.memory()
