@@ -291,6 +291,7 @@ ELSEWHERE = {
     "tests/runtime/test_watch.py": ["PartOutage.since", "PartOutage.well_since"],
     "tests/runtime/test_problems.py": ["Acknowledgement.until"],
     "tests/runtime/test_nodes.py": ["Node.heard"],
+    "tests/runtime/test_shared_times.py": ["LetThrough.at"],
     "tests/checkout/selling/test_creation_health.py": ["CreationOutage.last_failure_at"],
     "tests/checkout/site/test_watch.py": ["CheckedSite.checked_at"],
 }
@@ -329,6 +330,7 @@ TOLD = {
     *("ReportedOutage.began_at", "ReportedOutage.ended_at", "Reversal.dispute_at", "Notification.created_at"),
     *(
         "AccessGeneration.changed_at",
+        "FailureRow.since",
         "Node.began",
         "CheckedSite.since",
         "OpenedBrowser.opened_at",
