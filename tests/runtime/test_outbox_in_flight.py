@@ -117,6 +117,16 @@ async def test_what_failed_under_a_clock_far_ahead(ahead: timedelta) -> None:
     assert desk.push.ids == ["a"]
 
 
+async def test_what_a_node_enqueued_whose_clock_is_ahead() -> None:
+    """Nodes whose clocks are right send it at once: a buyer waits for the link."""
+    desk = Desk()
+    desk.clock.advance(LONGEST_RETRY.total_seconds())
+    await desk.enqueue("email", "a")
+    desk.clock.advance(-LONGEST_RETRY.total_seconds())
+    await desk.outbox.deliver_due()
+    assert desk.email.ids == ["a"]
+
+
 async def test_the_longest_wait_is_no_wrong_date() -> None:
     """A row whose next try is an hour away waits for it."""
     desk = Desk()

@@ -272,11 +272,15 @@ class Outbox:
                 yield index
 
     async def _bring_forward(self, lane: str) -> None:
-        """Make due now what was put off further than any wait is long: that was before the clock was put back."""
-        latest = sortable(self._clock.now() + LONGEST_RETRY + SLACK)
+        """Make due now what was put off further than any wait is long: that was before the clock was put back.
+
+        What was never put off waits for nothing: a node whose clock is ahead has written it.
+        """
+        untried, latest = (sortable(self._clock.now() + one + SLACK) for one in (timedelta(0), LONGEST_RETRY))
         while True:
             newest = self._rows.entries(lane, limit=_MOST_PUT_OFF, newest_first=True)
-            ahead = [index async for index in newest if LaneTimes.of(index).due > latest]
+            lanes = [(index, LaneTimes.of(index)) async for index in newest]
+            ahead = [index for index, at in lanes if at.due > (untried if at.due == at.came else latest)]
             for index in ahead:
                 if found := await self._behind(index):
                     await self._replace(found, found.record.change(due_at=self._clock.now()))
