@@ -1,6 +1,7 @@
 """Services that share a store know each other: who is there, whose clock is wrong, what differs between them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -18,6 +19,7 @@ from tests.support.unreliable_store import UnreliableStore
 
 DISK = Finding("disk", "broken", "It is full.", "Make room.", essential=False, of_machine=True)
 STORE = Finding("store", "broken", "It is locked.", essential=True)
+ROOM = Finding("room", "broken", "It is gone.", essential=True)
 KEYS = {"processor_api_key": "1234", "[push]": "abcd", "release": "1.0"}
 HOUR = timedelta(hours=1)
 
@@ -30,7 +32,9 @@ class Machine:
         self.findings: list[Finding] = []
         self.common = KEYS | common
         self.nodes = Nodes(store, clock, NodeIdentity(name, holder or name, lambda: self.common))
-        self.watch = OutageWatch(store, clock, self.look, presence=self.nodes.presence)
+        self.watch = OutageWatch(
+            store, clock, self.look, presence=self.nodes.presence, gives_way=self.nodes.gives_way
+        )
         self.problems = Problems(store, clock, self.look)
 
     async def look(self) -> Sequence[Finding]:
@@ -180,6 +184,33 @@ async def test_what_a_forgotten_node_had_ends_without_a_push() -> None:
     assert await site.desk.store.scan(OUTAGE) == []
 
 
+async def test_a_node_without_a_record_is_heard() -> None:
+    """Nodes that do not know it leave its outage, which is pushed."""
+    site = Site("a", "b")
+    a, b = site.machines
+    await site.goes_on(EVERY, a)
+    b.findings = [DISK]
+    for _ in range(SILENT // EVERY):
+        await a.beats()
+        await b.watch.notify()
+        site.clock.advance(EVERY.total_seconds())
+    assert await site.desk.told() == ["Broken: disk on b"]
+
+
+async def test_a_record_that_is_older_than_the_end_of_an_outage() -> None:
+    """What counts at the first look is over at once, and nodes that have not read so do not push it again."""
+    site = Site("a", "b")
+    a, b = site.machines
+    await site.goes_on(EVERY)
+    b.findings = [replace(DISK, settled=True)]
+    await site.goes_on(SILENT)
+    b.findings = [replace(DISK, settled=True, state="ok")]
+    await b.watch.notify()
+    await site.goes_on(EVERY, a)
+    await site.goes_on(SILENT)
+    assert await site.desk.told() == ["Broken: disk on b", "Works again: disk on b"]
+
+
 async def test_two_services_of_one_name() -> None:
     """The second is refused once the first is heard of again; one that was killed leaves its name."""
     site = Site("a")
@@ -216,6 +247,24 @@ async def test_a_node_with_a_wrong_clock(ahead: timedelta) -> None:
     await a.nodes.leave()
     await b.look()
     assert not b.nodes.gives_way()  # alone it goes on
+
+
+@pytest.mark.parametrize("ahead", [HOUR, -HOUR])
+async def test_a_wrong_clock_ends_no_acknowledgement(ahead: timedelta) -> None:
+    """What was put aside for a time, or for the longest, is neither forgotten nor pushed by it."""
+    site = Site("a", "b")
+    a, b = site.machines
+    a.findings = b.findings = [ROOM]
+    await site.goes_on(SILENT)
+    _ = await a.problems.acknowledge("room", HOUR / 2 if ahead == HOUR else None)
+    wrong = Machine("b", site.store, ManualClock(site.clock.now() + ahead), "another process")
+    wrong.ahead, wrong.findings = ahead, b.findings
+    await b.nodes.leave()
+    for _ in range(SILENT // EVERY):
+        await site.goes_on(EVERY, a)
+        await wrong.beats()
+    assert [one.key for one in await a.problems.all() if one.acknowledged] == ["room"]
+    assert await site.desk.told() == ["Broken: room", "Broken: clock on b"]
 
 
 @pytest.mark.parametrize(

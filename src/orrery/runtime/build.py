@@ -92,7 +92,7 @@ def watch(runtime: Runtime) -> Parts:
     async def pulse() -> None:
         await nodes.pulse(readiness.last())
 
-    outages = OutageWatch(runtime.store, runtime.clock, checked, push, nodes.presence)
+    outages = OutageWatch(runtime.store, runtime.clock, checked, push, nodes.presence, nodes.gives_way)
     problems = Problems(runtime.store, runtime.clock, runtime.need(Findings).all, outages.of_store)
     # Each process checks its own failing jobs.
     jobs = [

@@ -78,7 +78,10 @@ def _silent(node: Node) -> Finding:
 
 
 def _found_by(node: Node) -> Iterator[Finding]:
-    """Yield what is broken on the machine of another node: it stops none but that."""
+    """Yield what is broken on the machine of another node: it stops none but that.
+
+    It is not settled: the record may be older than the end of the outage, which that node has pushed.
+    """
     for one in node.findings:
         finding = Finding(
             one.part,
@@ -87,7 +90,6 @@ def _found_by(node: Node) -> Iterator[Finding]:
             one.todo,
             essential=False,
             severity=one.severity,
-            settled=one.settled,
             early=one.early,
             items=one.items,
             cause=one.cause,

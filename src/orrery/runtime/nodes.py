@@ -58,7 +58,6 @@ class NodeFinding(RecordPart):
     todo: Sentence
     severity: Literal[2, 3, 4, 5]
     cause: Code = ""
-    settled: bool = False
     early: bool = False
     items: tuple[Code, ...] = ()
 
@@ -253,7 +252,6 @@ def _stored(finding: Finding) -> NodeFinding:
         todo=finding.todo,
         severity=finding.priority,
         cause=finding.cause,
-        settled=finding.settled,
         early=finding.early,
         items=finding.items,
     )

@@ -172,9 +172,13 @@ class OutageWatch:
         findings: Callable[[], Awaitable[Sequence[Finding]]],
         push: Notifier | None = None,
         presence: Callable[[str], Presence] = lambda _: "here",
+        gives_way: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`push` is the push service, for what needs no store; `presence` knows the nodes."""
-        self._presence = presence
+        """`push` is the push service, for what needs no store; `presence` knows the nodes.
+
+        A process that `gives_way` leaves the outages to others: by its clock, what was put aside would be over.
+        """
+        self._presence, self._gives_way = presence, gives_way
         self._store = store
         self._of_store = StoreOutage(push)
         self._clock = clock
@@ -197,6 +201,8 @@ class OutageWatch:
         findings = await self._findings()
         for finding in (one for one in findings if one.part == STORE):
             await self._of_store.see(finding, CheckTime(self._clock.now(), self._began))
+        if self._gives_way():
+            return
 
         async def attempt() -> Conflict | None:
             now = self._clock.now()
@@ -254,11 +260,13 @@ class OutageWatch:
     def _not_broken(
         self, outage: PartOutage, finding: Finding | None, look: CheckTime
     ) -> tuple[PartOutage, PartOutage | None]:
-        """Return an outage before and after; that of a node that was forgotten ends without a push."""
+        """Return an outage before and after; that of a node that was forgotten ends without a push.
+
+        It ends as late as any: a node whose record is missing may be there, and find the part broken again.
+        """
         presence = self._presence(outage.node) if outage.node else "here"
-        if presence == "gone":
-            return outage.change(told_at=None), None
-        return outage, outage if presence == "away" else well(outage, finding, look)
+        after = outage if presence == "away" else well(outage, finding, look)
+        return outage.change(told_at=None) if presence == "gone" and after is None else outage, after
 
     def _as_of_now(self, part: str, before: str | None) -> Changes:
         """Return what takes the place of an outage that was kept under another name of its part."""
