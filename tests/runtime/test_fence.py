@@ -1,6 +1,7 @@
 """What a job commits after another process has had its lease is refused (decision record 94)."""
 
 import asyncio
+import gc
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -321,6 +322,24 @@ async def test_what_a_job_leaves_behind() -> None:
     with pytest.raises(LeaseLost):
         left[0].result()
     assert not await node.done()
+
+
+async def test_a_job_that_writes_as_it_ends() -> None:
+    """What is refused after the run has ended already is no error without an owner."""
+    node, unowned = Node(), list[str]()
+    asyncio.get_running_loop().set_exception_handler(lambda _, about: unowned.append(about["message"]))
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await write(node.own, FIRST.writes)
+
+    async with at_work(node.store.inside, node.clock, [Job("job", timedelta(days=1), work)], "ours"):
+        await taken(node)
+        await settled()
+        gc.collect()
+    assert (await node.done(), unowned) == (False, [])
 
 
 @pytest.mark.parametrize("everywhere", [False, True])

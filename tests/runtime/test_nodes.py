@@ -133,6 +133,24 @@ async def test_a_node_that_stopped_is_not_missed() -> None:
     assert [one.name for one in a.nodes.all()] == ["a"]
 
 
+async def test_a_node_that_stops_while_its_pulse_is_written() -> None:
+    """A pulse that reaches the store although it was cancelled does not make the node a silent one."""
+    site = Site("a", "b")
+    a, b = site.machines
+    await site.goes_on(SILENT)
+    site.clock.advance(PULSE.total_seconds())
+    late = b.nodes.pulse(Round(site.clock.now(), []))
+
+    async def overtake() -> None:
+        site.store.overtaken_by = None
+        await late
+
+    site.store.overtaken_by = overtake
+    await b.nodes.leave()
+    await site.goes_on(2 * SILENT, a)
+    assert [one.state(a.nodes.now()) for one in a.nodes.all()] == ["ready", "stopped"]
+
+
 async def test_what_one_machine_has_is_named_by_it() -> None:
     """Each node shows what is broken on either machine, by its name; only a node's own stops it."""
     site = Site("a", "b")

@@ -155,7 +155,8 @@ class Workers:
         finally:
             for task in both:
                 _ = task.cancel()
-            _ = await asyncio.wait(both)
+            # What a job that ends still fails at is known here, and not the loop's to log.
+            _ = await asyncio.gather(*both, return_exceptions=True)
         _ = ended.result()
         if ended is not work:
             raise LeaseLost

@@ -19,9 +19,9 @@ from orrery.errors import Invalid, NotFound, StoreError
 from orrery.ports.clock import Clock
 from orrery.ports.health import Finding, Round
 from orrery.ports.panels import Panel, utc_text
-from orrery.ports.store import Check, Delete, Store
+from orrery.ports.store import Check, Conflict, Delete, Store
 from orrery.record import Code, Id, Record, RecordPart, Sentence
-from orrery.runtime.collection import Changes, Collection, commit, write
+from orrery.runtime.collection import Changes, Collection, commit, compare_and_set, write
 
 EVERY = timedelta(seconds=10)
 """How often a node looks whether its record is still right, and the most often that it writes it."""
@@ -183,10 +183,15 @@ class Nodes:
             _ = await self._write(new, unchanged)
 
     async def leave(self) -> None:
-        """Note that this node has stopped, and was not lost."""
-        found, unchanged = await self._records.replaceable(self.name)
-        if found and found.holder == self._own.holder:
-            await self._write(found.change(stopped=True, heard=self.now(), findings=()), unchanged)
+        """Note that this node has stopped, and was not lost; a cancelled pulse may be written meanwhile."""
+
+        async def attempt() -> Conflict | None:
+            found, unchanged = await self._records.replaceable(self.name)
+            if found is None or found.holder != self._own.holder:
+                return None
+            return await self._write(found.change(stopped=True, heard=self.now(), findings=()), unchanged)
+
+        await compare_and_set(attempt, "The record of this node changes all the time.")
 
     async def forget(self, name: str) -> Node:
         """Delete a node that was retired; raise `NotFound`, `StoreError`, and `Invalid` for one that runs."""
@@ -241,8 +246,9 @@ class Nodes:
             findings=tuple(_stored(one) for one in own[:MOST_FOUND]),
         )
 
-    async def _write(self, node: Node, unchanged: Check) -> None:
-        _ = await commit(self._store, Changes([self._records.put(node, self.name)], [unchanged]))
+    async def _write(self, node: Node, unchanged: Check) -> Conflict | None:
+        outcome = await commit(self._store, Changes([self._records.put(node, self.name)], [unchanged]))
+        return outcome if isinstance(outcome, Conflict) else None
 
 
 def _stored(finding: Finding) -> NodeFinding:
