@@ -133,6 +133,18 @@ async def test_a_node_that_stopped_is_not_missed() -> None:
     assert [one.name for one in a.nodes.all()] == ["a"]
 
 
+async def test_a_node_that_is_back_and_stops() -> None:
+    """Its silence is over, and said to be, though it is away again."""
+    site = Site("a", "b")
+    a, b = site.machines
+    await site.goes_on(EVERY)
+    await site.goes_on(3 * SILENT, a)
+    await site.goes_on(EVERY)
+    await b.nodes.leave()
+    await site.goes_on(OVER_AFTER + SILENT, a)
+    assert await site.desk.told() == ["Broken: node b", "Works again: node b"]
+
+
 async def test_a_node_that_stops_while_its_pulse_is_written() -> None:
     """A pulse that reaches the store although it was cancelled does not make the node a silent one."""
     site = Site("a", "b")

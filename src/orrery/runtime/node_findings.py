@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from orrery.ports.health import ACT_TODAY, Finding, Severity
-from orrery.runtime.nodes import MOST_APART, RELEASE, Node, Nodes, ordered
+from orrery.runtime.nodes import MOST_APART, RELEASE, Node, Nodes, ordered, silence_of
 from orrery.runtime.store_probe import STORE
 
 CLOCK, NODES = "clock", "nodes"
@@ -74,7 +74,7 @@ def _line(node: Node, nodes: Nodes) -> str:
 def _silent(node: Node) -> Finding:
     why = f"It has not been heard of since {node.heard:%Y-%m-%d %H:%M} UTC, and did not stop by a signal."
     todo = f"{_LISTED} Look at its machine and its network; if it was retired, `orrery nodes forget {node.name}`."
-    return Finding(f"node {node.name}", "broken", why, todo, essential=False, node=node.name)
+    return Finding(silence_of(node.name), "broken", why, todo, essential=False, node=node.name)
 
 
 def _found_by(node: Node) -> Iterator[Finding]:

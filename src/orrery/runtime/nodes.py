@@ -263,6 +263,11 @@ def _stored(finding: Finding) -> NodeFinding:
     )
 
 
+def silence_of(name: str) -> str:
+    """Return the part that is broken while a node is silent."""
+    return f"node {name}"
+
+
 def ordered(nodes: Sequence[Node]) -> str:
     """Return names for a sentence."""
     return " and ".join(one.name for one in nodes)

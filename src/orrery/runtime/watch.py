@@ -23,7 +23,7 @@ from orrery.ports.notifier import DeliveryFailed, Notifier, OutgoingMessage, Pri
 from orrery.ports.store import Absent, Check, Conflict, Delete, Store
 from orrery.runtime import outbox
 from orrery.runtime.collection import Changes, commit, compare_and_set, sortable, write
-from orrery.runtime.nodes import Presence
+from orrery.runtime.nodes import Presence, silence_of
 from orrery.runtime.planned_pause import Pause, PlannedPauses
 from orrery.runtime.problems import OUTAGE, PartOutage, cause_of, explaining, outages_of, renamed
 from orrery.runtime.store_probe import STORE
@@ -265,7 +265,8 @@ class OutageWatch:
         It ends as late as any: a node whose record is missing may be there, and find the part broken again.
         """
         presence = self._presence(outage.node) if outage.node else "here"
-        after = outage if presence == "away" else well(outage, finding, look)
+        is_kept = presence == "away" and outage.part != silence_of(outage.node)
+        after = outage if is_kept else well(outage, finding, look)
         return outage.change(told_at=None) if presence == "gone" and after is None else outage, after
 
     def _as_of_now(self, part: str, before: str | None) -> Changes:
