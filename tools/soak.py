@@ -58,8 +58,8 @@ LONG: dict[str, tuple[str, tuple[str, ...]]] = {
         ("tests/nginx/test_gated_sites.py", "tests/nginx/test_gated_sites_loading.py"),
     ),
     "rehearsal": (
-        "docs/how-to/go-live.md, typed on a fresh Debian",
-        ("tests/rehearsal/test_go_live.py",),
+        "docs/how-to/go-live.md and set-up-by-hand.md, typed on a fresh Debian; the steps of an image",
+        ("tests/rehearsal/test_go_live.py", "tests/rehearsal/test_container.py"),
     ),
     "patroni": (
         "docs/how-to/two-machines-and-a-witness.md, typed on three machines, of which two fail in turn",

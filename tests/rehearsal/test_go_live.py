@@ -42,12 +42,15 @@ def fresh_debian(root: Path, page: Path) -> None:
     """Make the root of a small Debian of this machine's release, with the page's packages in apt's cache."""
     apt = 'APT_CONFIG="$MMDEBSTRAP_APT_CONFIG" apt-get -y -o APT::Install-Recommends=true'
     fetched = f"{apt} install --download-only {' '.join(packages(page))}"
+    made_debian(root, "--skip=cleanup/apt", f"--include={_NEEDED}", f"--customize-hook={fetched}")
+
+
+def made_debian(root: Path, *options: str) -> None:
+    """Make the root of the smallest Debian of this machine's release."""
     sources = sorted(map(str, Path("/etc/apt/sources.list.d").glob("debian.*"))) or ["/etc/apt/sources.list"]
     _, _, release = Path("/etc/os-release").read_text(encoding="utf-8").partition("VERSION_CODENAME=")
-    made = ["mmdebstrap", "--mode=root", "--variant=minbase", "--skip=cleanup/apt", f"--include={_NEEDED}"]
-    subprocess.run(  # noqa: S603  our own arguments
-        [*made, f"--customize-hook={fetched}", release.split()[0], str(root), *sources], check=True
-    )
+    made = ["mmdebstrap", "--mode=root", "--variant=minbase", *options, release.split()[0], str(root), *sources]
+    subprocess.run(made, check=True)  # noqa: S603  our own arguments
 
 
 def packages(page: Path) -> list[str]:
