@@ -226,8 +226,8 @@ MUTATIONS = [
     Mutation(
         "whoever was overtaken writes all the same",
         "live/refresh.py",
-        "*outcomes, Delete(lease.key)], [lease])",
-        "*outcomes, Delete(lease.key)], [])",
+        "Changes([Delete(term.fence.key)], [term.fence.check])",
+        "Changes([Delete(term.fence.key)])",
     ),
     Mutation(
         "the second refresh of a minute asks again",

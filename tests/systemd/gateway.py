@@ -170,7 +170,8 @@ class Gateway:
     def has_failed_before(self, times: int) -> None:
         """Have the guest remember so many recoveries within the last minute."""
         now = "read -r up _ < /proc/uptime"
-        self.machine.run(f"{now}; for one in $(seq {times}); do echo ${{up%.*}}; done > {self.state}/fires")
+        kept = f"mkdir -p {self.state}; {now}"  # the guest makes it at its first look
+        self.machine.run(f"{kept}; for one in $(seq {times}); do echo ${{up%.*}}; done > {self.state}/fires")
 
     def fires(self) -> list[str]:
         """Return the times of the recoveries that the guest counted."""

@@ -96,7 +96,8 @@ def import_records(  # noqa: PLR0913  each is an option of the command
             plan = await imports.bring_in(lines, reason, send=send, dry_run=dry_run, seen=seen)
         if dry_run:
             _show_plan(plan, limit)
-        return _said(plan, len(lines), left, dry_run=dry_run) + await _to_take_back(left, services)
+        count = len(lines) if export else len(table.rows)  # of the same access twice, one line is left
+        return _said(plan, count, left, dry_run=dry_run) + await _to_take_back(left, services)
 
     note(runner.run(write))
 
