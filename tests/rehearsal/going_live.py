@@ -138,12 +138,12 @@ class GoingLive:
         page = steps(PAGE)
         owner = self.owner(self.root)
         names, *numbered = page
-        install, web, signing, setting_up, live, _ = (page[title] for title in numbered)
+        install, signing, setting_up, live, _ = (page[title] for title in numbered)
         if self.installed:
             self.host.run("dpkg --install /srv/offered/orrery_*.deb")
         else:
             self.host.run("cp /srv/offered/orrery_*.deb /")
-        owner.follow([*page[names], *install, *web])
+        owner.follow([*page[names], *install])
         self.host.run("orrery init /etc/orrery")
         owner.edit(TRUSTED)
         self.owner(self.me).follow(signing)
