@@ -3,6 +3,8 @@
 import errno
 import fcntl
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import stamina
@@ -11,6 +13,17 @@ LOCK_SECONDS = 5.0
 """How long another process may hold a file or folder; its turn takes milliseconds."""
 
 UNFINISHED = ".unfinished"
+
+
+@contextmanager
+def held(folder: Path) -> Generator[None]:
+    """Hold a folder in the block, however its process ends; raise `BlockingIOError` while another holds it."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @stamina.retry(on=BlockingIOError, attempts=None, timeout=LOCK_SECONDS, wait_initial=0.01, wait_max=0.1)

@@ -1,7 +1,6 @@
 """Publications as files: read once, and there as a whole or not at all, wherever the writing was killed."""
 
 import errno
-import fcntl
 import os
 import shutil
 import stat
@@ -9,7 +8,7 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from orrery.durable import sync
+from orrery.durable import held, sync
 from orrery.errors import NotFound
 from orrery.ports.publications import MOST_BYTES, MOST_ENTRIES, Material, PublicationRefused
 
@@ -126,14 +125,11 @@ def _read(path: Path) -> Generator[None]:
 @contextmanager
 def _held(folder: Path) -> Generator[None]:
     """Hold a destination against other publications; a killed process releases it."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
+        with held(folder):
+            yield
     except BlockingIOError:
         raise PublicationRefused(f"Another command publishes to {folder}: try again when it has ended.") from None
-    finally:
-        os.close(handle)
 
 
 @contextmanager

@@ -1,12 +1,12 @@
 """One secret that a command makes, in a separate file, which a crash neither loses nor cuts."""
 
-import fcntl
 import os
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from orrery.durable import held, sync
 from orrery.errors import Invalid
 
 
@@ -27,16 +27,13 @@ class SecretFile:
         if self._path is None or not self._path.parent.is_dir():
             yield
             return
-        folder = os.open(self._path.parent, os.O_RDONLY)
         try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)  # a killed process releases it
-            if self._path.is_file():
-                self._value = self._path.read_text(encoding="utf-8").strip()
-            yield
+            with held(self._path.parent):
+                if self._path.is_file():
+                    self._value = self._path.read_text(encoding="utf-8").strip()
+                yield
         except BlockingIOError:
             raise Invalid(f"Another command is changing {self._path}: wait until it has ended.") from None
-        finally:
-            os.close(folder)
 
     def require_writable(self) -> None:
         """Raise `Invalid` when a new secret could not be kept."""
@@ -89,8 +86,4 @@ def _replace(path: Path, text: str) -> None:
         with suppress(OSError):
             Path(name).unlink()
         raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync(path.parent)

@@ -5,6 +5,9 @@ import hashlib
 from orrery.errors import Invalid
 from orrery.syntax.lines import is_header_text
 
+SHORTEST = 12
+"""Characters of a new one: its hash is a plain SHA-256, as the spec requires, so only length protects it."""
+
 LONGEST = 4096
 """Characters, also of any other bearer."""
 
@@ -23,3 +26,11 @@ def sendable(password: str) -> str:
 def hashed(password: bytes) -> str:
     """Return the hash by which a password is configured: SHA-256 in hexadecimal digits."""
     return hashlib.sha256(password).hexdigest()
+
+
+def hash_of_new(password: str) -> str:
+    """Return the hash of a password that an owner has chosen; raise `Invalid` for one that cannot be taken."""
+    chosen = sendable(password)
+    if len(chosen) < SHORTEST:
+        raise Invalid(f"The password must have at least {SHORTEST} characters.")
+    return hashed(chosen.encode())

@@ -144,13 +144,11 @@ def test_a_killed_change_of_mode_goes_on(files: DeploymentFiles, store: Path) ->
 
 
 def test_a_secret_goes_where_the_settings_have_it(files: DeploymentFiles, tmp_path: Path) -> None:
-    """Of a killed write, nothing stays that every command would refuse; the mask of the shell does not count."""
+    """Nothing is beside it that every command would refuse; the mask of the shell does not count."""
     text = files.settings_file.read_text(encoding="utf-8")
     files.settings_file.write_text(
         text.replace('directory = "secrets"', 'directory = "of/keys"'), encoding="utf-8"
     )
-    files.prepare()
-    (tmp_path / "of/keys/processor_api_key.unfinished").touch()
     files.prepare()
     files.write(next(one for step in steps() for one in step.questions if one.secret), "one")
     files.remember({"done": []})

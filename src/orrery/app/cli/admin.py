@@ -1,8 +1,6 @@
 """`orrery admin`: the owner's password (spec 2, Authentication 2)."""
 
-import os
 import sys
-import tempfile
 from getpass import getpass
 from pathlib import Path
 from typing import Annotated
@@ -14,10 +12,7 @@ from orrery.app.settings.reader import load
 from orrery.errors import Invalid
 from orrery.runtime.console.tables import note
 from orrery.runtime.settings import SecretFiles
-from orrery.syntax.admin_password import hashed, sendable
-
-SHORTEST_PASSWORD = 12
-"""Characters: the hash is a plain SHA-256, as the spec requires, so only length protects it from guesses."""
+from orrery.syntax.admin_password import hash_of_new
 
 SECRET_FILE = "admin_password_hash"  # noqa: S105  a name, no password
 
@@ -36,14 +31,13 @@ def hash_password(
 ) -> None:
     """Print the hash by which the service knows the admin password: ask for it twice, or read one line."""
     directory = _secrets_directory(config) if write else None
-    password = sendable(_prompt() if sys.stdin.isatty() else _piped())
-    if len(password) < SHORTEST_PASSWORD:
-        raise Invalid(f"The password must have at least {SHORTEST_PASSWORD} characters.")
-    digest = hashed(password.encode())
+    digest = hash_of_new(_prompt() if sys.stdin.isatty() else _piped())
     if directory is None:
         _ = sys.stdout.write(f"{digest}\n")
     else:
-        _replace(directory / SECRET_FILE, f"{digest}\n")
+        from orrery.adapters.secret_file import SecretFile  # noqa: PLC0415  what is only printed needs none
+
+        SecretFile(directory / SECRET_FILE, "").write(digest)
         note(f"Wrote {directory / SECRET_FILE}. The service reads it when it starts.")
 
 
@@ -69,20 +63,3 @@ def _secrets_directory(config: Path | None) -> Path:
     if directory is None:
         raise Invalid("There is no place to write to: set [secrets] directory in orrery.toml.")
     return directory
-
-
-def _replace(file: Path, text: str) -> None:
-    """Write a secret file that only its owner reads, whole or not at all."""
-    try:
-        # The name begins with a dot, so that a service that starts meanwhile does not take it for a secret.
-        handle, name = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.parent)
-        try:
-            with open(handle, "w", encoding="ascii") as new:  # noqa: PTH123  it is open already
-                _ = new.write(text)
-                new.flush()
-                os.fsync(handle)
-            _ = Path(name).replace(file)
-        finally:
-            Path(name).unlink(missing_ok=True)
-    except OSError as error:
-        raise Invalid(f"{file} cannot be written: {error.strerror}.") from None

@@ -54,14 +54,8 @@ def _set_up(files: DeploymentFiles, answers: Answers, *, live: bool) -> None:
     for one in wrong:
         note(f"\nLeft: {one}")
     if not wrong:
-        note(
-            "\nALL GREEN"
-            + (
-                ""
-                if live or is_live
-                else f". Buy once in test mode. Then {files.command('setup --live', of_root=True)} goes live."
-            )
-        )
+        then = files.command("setup --live", of_root=True)
+        note("\nALL GREEN" if is_live or live else f"\nALL GREEN. Buy once in test mode. Then {then} goes live.")
     end_broken(when=wrong)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from orrery.app.settings.ownership import read_own
-from orrery.app.setup.deployment_files import listed
+from orrery.app.setup.deployment_files import text_at
 from orrery.app.setup.steps import Question, Step, steps
 from orrery.errors import Invalid, words_of
 from orrery.runtime.console.tables import note
@@ -103,13 +103,7 @@ class FileOfAnswers:
         return False
 
     def given(self, question: Question) -> str:
-        found: Any = self._answers
-        for part in _name(question).split("."):
-            try:
-                found = found[int(part) if part.isdecimal() else part]
-            except (KeyError, IndexError, TypeError):
-                return ""
-        return listed(found)
+        return text_at(self._answers, _name(question))
 
 
 def _name(question: Question) -> str:

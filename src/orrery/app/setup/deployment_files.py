@@ -1,13 +1,12 @@
 """The files that `orrery setup` writes: the settings, the secrets, and what it has to remember."""
 
-import fcntl
 import os
 import re
 import secrets
 import shlex
 import shutil
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,6 +14,7 @@ import tomlkit
 from tomlkit.items import AoT
 
 from orrery import durable
+from orrery.adapters.secret_file import SecretFile
 from orrery.app.settings.new_file import is_the_systems, settings_text
 from orrery.app.settings.places import DEFAULT_FILE, SYSTEM_FILE
 from orrery.app.setup.steps import Question
@@ -46,18 +46,15 @@ class DeploymentFiles:
     @contextmanager
     def held(self) -> Generator[None]:
         """Keep a second setup out of the folder, which is made where it is missing."""
-        try:
-            self._folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-            held = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
-        except OSError as error:
-            raise Invalid(f"{self._folder} cannot be set up: {words_of(error)}.") from None
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with ExitStack() as stack:
+            try:
+                self._folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+                stack.enter_context(durable.held(self._folder))
+            except BlockingIOError:
+                raise Invalid(f"Another `orrery setup` is at work in {self._folder}.") from None
+            except OSError as error:
+                raise Invalid(f"{self._folder} cannot be set up: {words_of(error)}.") from None
             yield
-        except BlockingIOError:
-            raise Invalid(f"Another `orrery setup` is at work in {self._folder}.") from None
-        finally:
-            os.close(held)
 
     def prepare(self) -> list[str]:
         """Make what is missing of the folder; return what was made, in sentences."""
@@ -69,8 +66,6 @@ class DeploymentFiles:
             if not self.secrets.is_dir():
                 self.secrets.mkdir(mode=0o700, parents=True)
                 made.append(f"Made {self.secrets}/.")
-            for unfinished in self.secrets.glob(f"*{durable.UNFINISHED}"):
-                unfinished.unlink()  # a killed write's; every command would refuse it as an unknown secret
             if self.is_the_systems:
                 self._give(self.secrets, 0o750)
                 for secret in self.secrets.iterdir():  # a kill may have come before the last one was given
@@ -81,13 +76,7 @@ class DeploymentFiles:
 
     def setting(self, name: str) -> str:
         """Return a setting as text, or nothing."""
-        found: Any = self._settings()
-        for part in name.removesuffix("[]").split("."):
-            try:
-                found = found[int(part) if part.isdecimal() else part]
-            except (KeyError, IndexError):
-                return ""
-        return listed(found)
+        return text_at(self._settings(), name)
 
     def value(self, question: Question) -> str:
         """Return what is there already; of a secret only whether it is there."""
@@ -168,7 +157,7 @@ class DeploymentFiles:
 
     def _write_secret(self, name: str, answer: str) -> None:
         file = self.secrets / name
-        self._replace(file, f"{answer}\n".encode(), 0o600)
+        SecretFile(file, "").write(answer)
         if self.is_the_systems:
             self._give(file, 0o640)
 
@@ -200,9 +189,14 @@ def _table(document: tomlkit.TOMLDocument, path: Sequence[str]) -> Any:  # noqa:
     return at
 
 
-def listed(value: object) -> str:
-    """Return a value of a TOML file as text; a list with commas, as it is answered."""
-    return ", ".join(map(str, cast("list[object]", value))) if isinstance(value, list) else str(value)
+def text_at(found: Any, name: str) -> str:  # noqa: ANN401  what a TOML file has, as tomllib or tomlkit reads it
+    """Return the value at a name as text, or nothing; a list with commas, as it is answered."""
+    for part in name.removesuffix("[]").split("."):
+        try:
+            found = found[int(part) if part.isdecimal() else part]
+        except (KeyError, IndexError, TypeError):
+            return ""
+    return ", ".join(map(str, cast("list[object]", found))) if isinstance(found, list) else str(found)
 
 
 def random_value() -> str:

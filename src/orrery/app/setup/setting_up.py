@@ -11,9 +11,8 @@ from orrery.app.setup.steps import Question, Step, steps
 from orrery.app.setup.trials import OwnCommands, completed_session
 from orrery.errors import DependencyFailed, Invalid, OrreryError, words_of
 from orrery.runtime.console.tables import note
-from orrery.syntax.admin_password import hashed, sendable
+from orrery.syntax.admin_password import hash_of_new
 
-SHORTEST_PASSWORD = 12
 NO_STORE = "There is no store "
 """How the sentence begins with which a command ends that finds no store."""
 
@@ -175,10 +174,7 @@ class SettingUp:
 def _kept(question: Question, answer: str) -> str:
     """Return what is written of an answer."""
     if question.password:
-        password = sendable(answer)
-        if len(password) < SHORTEST_PASSWORD:
-            raise Invalid(f"The password must have at least {SHORTEST_PASSWORD} characters.")
-        return hashed(password.encode())
+        return hash_of_new(answer)
     if question.file and not answer.startswith("{"):
         try:
             return Path(answer).expanduser().read_text(encoding="utf-8").strip()

@@ -30,13 +30,13 @@ class OwnCommands:
 
     def __init__(self, files: DeploymentFiles) -> None:
         self._config = files.settings_file
-        self._user = _service_user() if files.is_the_systems and os.geteuid() == 0 else None
+        self._user = _service_user() if files.is_the_systems and is_root() else None
 
-    def run(self, *words: str, typed: str = "") -> Ended:
-        """Run a command with what is typed into it; raise `DependencyFailed` when it takes too long."""
+    def run(self, *words: str) -> Ended:
+        """Run a command, which can ask nothing; raise `DependencyFailed` when it takes too long."""
         arguments = (*words, "--config", str(self._config))
         too_late = f"`orrery {' '.join(words)}` takes longer than {PATIENCE} seconds."
-        return run_command(arguments, typed.encode(), PATIENCE, too_late, user=self._user)
+        return run_command(arguments, b"", PATIENCE, too_late, user=self._user)
 
     def listed(self, *words: str) -> list[dict[str, Any]]:
         """Return what a command lists as JSON; raise `Invalid` with its sentence when it fails."""
