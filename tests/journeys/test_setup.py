@@ -14,6 +14,7 @@ from orrery.app.setup.steps import steps
 from tests.support.deployment import PRICE, SIGNING_SECRET, Deployment, beside_a_sandbox
 from tests.support.marked import assert_unmarked
 from tests.support.program import Program, typed
+from tests.support.sandbox import SESSIONS
 from tests.support.soak import SOAKING
 
 PASSWORD = "a long enough password"  # noqa: S105  a test's
@@ -151,3 +152,21 @@ def test_a_file_of_answers(shop: Shop) -> None:
         shop.vendors.await_answer(service, shop.vendors.public)
     finally:
         service.clear_away()
+
+
+def test_a_store_is_not_made_anew_over_sales(shop: Shop) -> None:
+    """Where the processor lists a completed session, its store is missing, or the key is of another shop."""
+    sandbox = shop.vendors.sandbox
+    asked = {
+        "mode": "payment",
+        "line_items[0][price]": PRICE,
+        "line_items[0][quantity]": "1",
+        "success_url": "http://localhost:8/success",
+    }
+    headers = {"Authorization": f"Bearer {sandbox.api_key}"}
+    answer = shop.vendors.client.post(f"{sandbox.base_url}{SESSIONS}", data=asked, headers=headers)
+    sold = answer.json()["id"]
+    sandbox.pay(sold, TO)
+    code, said = shop.set_up()
+    assert (code, f"lists a completed session, {sold}" in said, shop.done()) == (1, True, ["site"]), said
+    assert not [*shop.folder.rglob("*.db")]
