@@ -7,7 +7,7 @@ import hashlib
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,6 +23,12 @@ Document = dict[str, Any]
 
 TOO_OLD, FRESH = 1800, 180
 """Seconds after which a live count is not shown any more, and after which it is called stale."""
+
+READ_AGAIN, SLACK = 5, 1
+"""Seconds after which a node shows what is in the store by then, or has noted that it could not read it; and what
+may pass from the note to the next attempt."""
+
+UNREAD = "live count not read"
 
 ROUNDING = 3
 """Seconds: a composed answer is sent for one more, and times are whole ones."""
@@ -58,24 +64,20 @@ class Ledgers:
         with psycopg.connect(self.store, autocommit=True) as connection:
             return connection.execute(query.encode(), values).fetchall()
 
-    def records(self, prefix: str) -> dict[str, Document]:
-        """Return the records under keys that begin so, in the order of their keys."""
+    def entries(self, prefix: str) -> dict[str, bytes]:
+        """Return what is under keys that begin so, in the order of the keys."""
         low = prefix.encode()
         query = "SELECT key, value FROM orrery_entries WHERE key >= %s AND key < %s ORDER BY key"
-        return {
-            bytes(key).decode(): json.loads(bytes(value)) for key, value in self.rows(query, low, low + b"\xff")
-        }
+        return {bytes(key).decode(): bytes(value) for key, value in self.rows(query, low, low + b"\xff")}
 
-    def keys(self, prefix: str) -> list[str]:
-        """Return the keys that begin so."""
-        query = "SELECT key FROM orrery_entries WHERE key >= %s AND key < %s"
-        found = self.rows(query, prefix.encode(), prefix.encode() + b"\xff")
-        return [bytes(key).decode() for (key,) in found]
+    def records(self, prefix: str) -> dict[str, Document]:
+        """Return the records under keys that begin so, in the order of their keys."""
+        return {key: json.loads(value) for key, value in self.entries(prefix).items()}
 
     def due(self) -> list[float]:
         """Return when each webhook that was not taken is tried next, and each message, in Unix seconds."""
         webhooks = [one["next_at"] for one in self.documents("_delivery") if one["state"] == "pending"]
-        keys = self.keys("outbox-next:")
+        keys = self.entries("outbox-next:")
         messages = [datetime.strptime(key.split(":")[DUE], "%Y%m%dT%H%M%S.%f%z").timestamp() for key in keys]
         return webhooks + messages
 
@@ -97,17 +99,27 @@ class Ledgers:
 
 @dataclass(frozen=True)
 class ShownCount:
-    """A live count that a node showed, asked at a time in Unix seconds."""
+    """A live count that a node showed; `asked` and `generated_at` are Unix seconds of the shop's clock.
+
+    `log` is the node's, and `during` the request's begin and end by the machine's clock, as in the log.
+    """
 
     asked: float
     generated_at: float
     is_called_stale: bool
+    log: Path
+    during: tuple[float, float]
 
-    def violations(self) -> Iterator[str]:
-        """Yield what is not as the page of the live count promises."""
+    def violations(self, told: "Told", unread: Mapping[Path, Sequence[float]]) -> Iterator[str]:
+        """Yield what is not as the page of the live count promises; `unread` is when a node could not read it."""
         age = self.asked - self.generated_at
         if age > TOO_OLD or (age > FRESH + ROUNDING and not self.is_called_stale):
             yield f"a live count of {age:.0f} s ago was shown as {'stale' if self.is_called_stale else 'fresh'}"
+        known = [at for made, at in told.counted.items() if made > self.generated_at]
+        late = self.asked - min(known, default=self.asked)
+        begun, ended = self.during
+        if late > READ_AGAIN and not any(begun - READ_AGAIN - SLACK < at < ended for at in unread[self.log]):
+            yield f"a live count was shown {late:.1f} s after a newer one was in the store: {self.log.stem}"
 
 
 @dataclass
@@ -120,8 +132,11 @@ class Told:
     versions: dict[int, bytes] = field(default_factory=dict[int, bytes])
     """The commit that each version was seen at, before a fault took the server away."""
 
-    counts: list["ShownCount"] = field(default_factory=list["ShownCount"])
+    counts: list[ShownCount] = field(default_factory=list[ShownCount])
     """The live counts that were shown."""
+
+    counted: dict[float, float] = field(default_factory=dict[float, float])
+    """When the store was first seen to have the live count of a time, both by the shop's clock."""
 
     def see(self, ledgers: Ledgers) -> None:
         """Keep which versions were given out by now."""
@@ -135,8 +150,8 @@ def violations(ledgers: Ledgers, told: Told) -> Iterator[str]:
     yield from _versions(ledgers, told)
     yield from _approvals(ledgers)
     yield from _numbers(ledgers)
-    for shown in told.counts:
-        yield from shown.violations()
+    yield from _counts(told)
+    yield from _beside(ledgers)
 
 
 def paid_sessions(ledgers: Ledgers) -> dict[str, str]:
@@ -165,8 +180,11 @@ def _sales(ledgers: Ledgers, told: Told) -> Iterator[str]:
 def _messages(ledgers: Ledgers) -> Iterator[str]:
     paid = paid_sessions(ledgers)
     emails = Counter(to.lower() for one in ledgers.documents("_mail") for to in one["to"])
-    for one in ledgers.records("outbox:").values():
-        if one["state"] != "delivered":
+    outbox = ledgers.entries("outbox")
+    coming = {value.decode() for key, value in outbox.items() if key.startswith("outbox-next:")}
+    for one in (json.loads(value) for key, value in outbox.items() if key.startswith("outbox:")):
+        # What has come since all were delivered is on its way.
+        if one["state"] != "delivered" and (one["state"] != "waiting" or one["id"] not in coming):
             yield f"a message that is {one['state']}: {one['id']}, {one['last_error']}"
     yield from (f"no e-mail: {one}" for one in sorted(set(paid.values()) - emails.keys()))
     pushes = len(set(_pushes(ledgers)))
@@ -223,6 +241,25 @@ def _numbers(ledgers: Ledgers) -> Iterator[str]:
     wanted = sorted(f"{series}-{number:04d}" for series, last in counted.items() for number in range(1, last + 1))
     if sorted(map(str, given)) != wanted:
         yield f"numbers of receipts with a gap, or given twice: {given} of {wanted}"
+
+
+def _counts(told: Told) -> Iterator[str]:
+    unread = {log: _unread(log) for log in {shown.log for shown in told.counts}}
+    for shown in told.counts:
+        yield from shown.violations(told, unread)
+
+
+def _unread(log: Path) -> Sequence[float]:
+    """Return when a node has noted that the store did not let it read the live count."""
+    lines = [line for line in log.read_text(encoding="utf-8").splitlines() if UNREAD in line]
+    return [datetime.fromisoformat(json.loads(line)["timestamp"]).timestamp() for line in lines]
+
+
+def _beside(ledgers: Ledgers) -> Iterator[str]:
+    """Yield what the witness in the database has seen, where one was posted."""
+    if not isinstance(ledgers.store, Path) and ledgers.rows("SELECT to_regclass('chaos_beside')") != [(None,)]:
+        for what, node, holder in ledgers.rows("SELECT * FROM chaos_beside"):
+            yield f"delivered by {node} while {holder or 'nobody'} had the lease: {what}"
 
 
 def _repeated(values: Iterable[object]) -> Sequence[object]:

@@ -1,18 +1,25 @@
 """What goes wrong: each fault begins, lasts while the load goes on, and ends with everything in its place."""
 
-import os
-import shutil
 import signal
-from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from email.utils import parsedate_to_datetime
 from random import Random
 from typing import ClassVar
 
+from orrery.adapters.clock import SystemClock
 from tests.chaos.line import Trouble
-from tests.chaos.shop import ChaosShop
+from tests.chaos.shop import NODES, ChaosShop
 from tests.journeys.disks import fill
+from tests.support.postgres import Server
+from tests.support.waiting import until
 
 TWO_MINUTES = 120
+
+STEP = 8
+"""Seconds by which the clock is moved at once: who holds a lease renews it before it runs out."""
+
+MAIL_LEASE = b"lease:deliver by email"
 
 LEASES = 32
 """Seconds in which the leases of a process that is gone run out."""
@@ -96,35 +103,69 @@ class StandbyDead(Fault):
 
 
 class DiskFull(Fault):
-    """Nothing more goes onto the disk of the primary, which may end of that."""
+    """Nothing more goes onto the disk of both servers, which may end of that."""
 
     def begin(self) -> None:
         """Leave no room."""
-        self._filler = self.shop.database.primary.folder.parent / "filler"
+        self._filler, self._before = self.shop.database.primary.folder.parent / "filler", self._failed()
         fill(self._filler)
 
     def end(self) -> None:
-        """Make room, and start what has ended."""
+        """Make room once a server has lacked it, and start what has ended."""
+        until(lambda: self._failed() > self._before)
         self._filler.unlink()
-        for server in (self.shop.database.primary, self.shop.database.standby):
+        for server in self._servers():
             if server.process and server.process.poll() is not None:
                 server.kill()
                 server.start()
 
+    def _failed(self) -> int:
+        logs = (server.folder / "server.log" for server in self._servers())
+        return sum(log.read_bytes().count(b"No space left on device") for log in logs)
+
+    def _servers(self) -> tuple[Server, Server]:
+        return self.shop.database.primary, self.shop.database.standby
+
 
 class LineCut(Fault):
-    """Something is wrong on the lines of one node to the database."""
+    """The lines of one node to the database are reset, and each new one is."""
 
-    kinds: ClassVar[tuple[Trouble, ...]] = ("cut", "silent", "half closed", "delayed", "throttled")
+    trouble: ClassVar[Trouble] = "cut"
 
     def begin(self) -> None:
         """Let it go wrong."""
-        self._node = self.dice.choice(self.shop.nodes)
-        self._node.have(self.dice.choice(self.kinds))
+        self._lines = self.dice.choice(self.shop.lines)
+        for line in self._lines:
+            line.have(self.trouble)
 
     def end(self) -> None:
         """Put it right."""
-        self._node.have("")
+        for line in self._lines:
+            line.have("")
+
+
+class LineSilent(LineCut):
+    """What is sent on the lines of one node to the database does not arrive."""
+
+    trouble = "silent"
+
+
+class LineHalfClosed(LineCut):
+    """The database seems to have finished on its lines to one node."""
+
+    trouble = "half closed"
+
+
+class LineDelayed(LineCut):
+    """What is sent on the lines of one node to the database arrives late."""
+
+    trouble = "delayed"
+
+
+class LineThrottled(LineCut):
+    """What is sent on the lines of one node to the database arrives bit by bit."""
+
+    trouble = "throttled"
 
 
 class NodeKilled(Fault):
@@ -164,6 +205,38 @@ class NodeFrozen(Fault):
         self._node.freeze(signal.SIGCONT)
 
 
+class NodeFrozenAmidMail(Fault):
+    """A node hangs amid an e-mail, and goes on with slow lines while the other is amid the same e-mail."""
+
+    lasts = LEASES
+
+    def begin(self) -> None:
+        """Stop the node that delivers, once the mail server has its e-mail; it hangs with the next one, too."""
+        self._hang(STEP)
+        until(self._hangs)
+        ((name,),) = self.shop.ledgers.rows("SELECT node FROM orrery_entries WHERE key = %s", MAIL_LEASE)
+        self._at = NODES.index(name)
+        self.shop.nodes[self._at].freeze()
+        self._hang(LEASES)
+
+    def end(self) -> None:
+        """Let it go on."""
+        until(self._hangs)
+        node, lines = self.shop.nodes[self._at], self.shop.lines[self._at]
+        for line in lines:
+            line.have("delayed")
+        node.freeze(signal.SIGCONT)
+        self.shop.deployment.await_answer(node.running, node.address)
+        for line in lines:
+            line.have("")
+
+    def _hang(self, seconds: int) -> None:
+        self.shop.deployment.sandbox.fault("mail_timeout", value=seconds)
+
+    def _hangs(self) -> bool:
+        return "mail_timeout" not in self.shop.deployment.sandbox.faults()
+
+
 class VendorFlaps(Fault):
     """The processor, the mail server and the push server fail, hang, and answer by half."""
 
@@ -192,6 +265,8 @@ class ClockAhead(Fault):
         self._node = self.dice.choice(self.shop.nodes)
         self._node.kill()
         self._node.start(ahead="+1h")
+        shown = parsedate_to_datetime(self.shop.deployment.client.get(self._node.address).headers["date"])
+        assert shown - SystemClock().now() > timedelta(minutes=59)
 
     def end(self) -> None:
         """Start it anew by the machine's clock."""
@@ -200,15 +275,10 @@ class ClockAhead(Fault):
 
 
 FAULTS: tuple[type[Fault], ...] = (
-    *(PrimaryKilled, PrimaryReplaced, PrimaryFrozen, PrimaryRestarted, StandbyDead, LineCut),
-    *(NodeKilled, NodeRestarted, NodeFrozen, VendorFlaps),
+    *(PrimaryKilled, PrimaryReplaced, PrimaryFrozen, PrimaryRestarted, StandbyDead, DiskFull),
+    *(LineCut, LineSilent, LineHalfClosed, LineDelayed, LineThrottled),
+    *(NodeKilled, NodeRestarted, NodeFrozen, NodeFrozenAmidMail, ClockAhead, VendorFlaps),
 )
-"""What can go wrong on every machine."""
+"""What can go wrong; a small disk takes root, another clock Debian's libfaketime."""
 
 KILLS = frozenset({PrimaryKilled, PrimaryReplaced, PrimaryRestarted, StandbyDead, NodeKilled, NodeRestarted})
-
-
-def faults_here() -> Sequence[type[Fault]]:
-    """Return what can go wrong on this machine: a small disk takes root, another clock Debian's libfaketime."""
-    more: dict[type[Fault], bool] = {DiskFull: os.geteuid() == 0, ClockAhead: bool(shutil.which("faketime"))}
-    return [*FAULTS, *(fault for fault, possible in more.items() if possible)]

@@ -3,8 +3,7 @@
 import json
 import os
 import shutil
-import signal
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,19 +11,23 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from tests.chaos.checker import Ledgers
-from tests.chaos.line import Line, Trouble, lines_to
+from tests.chaos.line import Line, lines_to
+from tests.chaos.witness import named, post
 from tests.journeys.disks import small
 from tests.support.deployment import CounterSettings, Deployment, Product, beside_a_sandbox
 from tests.support.marked import MARK, SECRETS
 from tests.support.nginx import beside, in_front
+from tests.support.nodes import Node
 from tests.support.postgres import Server, a_pair
-from tests.support.program import Program
 from tests.support.soak import SOAKING
 from tests.support.ssh_keys import make_key, public_half
 from tests.support.waiting import until
 
 LIVE_KEY = f"rk_live_{MARK}_key"
 NODES = ("a", "b")
+INTERVAL = 10
+"""Seconds of one live count to the next, by the shop's clock; somebody asks a node for each."""
+
 _MORE = """\
 [[sites]]
 origin = "http://127.0.0.1"
@@ -58,43 +61,15 @@ class Database:
 
 
 @dataclass
-class Node:
-    """One `orrery serve`, and its lines to the servers of the database."""
-
-    shop: Deployment
-    config: Path
-    address: str
-    lines: list[Line]
-    program: Program | None = None
-
-    def start(self, *, ahead: str = "") -> None:
-        """Start it, perhaps with a clock that is ahead; it takes requests when this returns."""
-        self.program = self.shop.launch_service(self.config, ahead=ahead)
-        self.shop.await_answer(self.program, self.address)
-
-    def kill(self) -> None:
-        """Kill it as a power cut does."""
-        assert self.program
-        self.program.kill()
-
-    def freeze(self, kind: signal.Signals = signal.SIGSTOP) -> None:
-        """Stop it where it is, or with SIGCONT let it go on."""
-        assert self.program
-        os.kill(self.program.process.pid, kind)
-
-    def have(self, trouble: Trouble) -> None:
-        """Let this go wrong on its lines."""
-        for line in self.lines:
-            line.have(trouble)
-
-
-@dataclass
 class ChaosShop:
     """All of it, running. What it sells is asked at `deployment.public`, which is the edge."""
 
     deployment: Deployment
     database: Database
     nodes: list[Node]
+    lines: list[list[Line]]
+    """Those of each node to the servers of the database."""
+
     key: Path
 
     @property
@@ -116,8 +91,8 @@ class ChaosShop:
         """Wait until each sale is known and has its number, and each message is delivered."""
         if self.is_live:
             assert self.deployment.orrery("checkout", "reconcile").returncode == 0
-            until(lambda: not self.ledgers.keys("access-unnumbered:"))
-            until(lambda: not self.ledgers.keys("outbox-next:"))
+            until(lambda: not self.ledgers.entries("access-unnumbered:"))
+            until(lambda: not self.ledgers.entries("outbox-next:"))
         else:
             self.ledgers.settle(self.deployment.sandbox)
 
@@ -150,20 +125,23 @@ def chaos_shop(folder: Path, mode: Literal["sandbox", "live"] = "sandbox") -> Ge
         a_pair(disk=disk) as pair,
         lines_to(*(one.port for one in pair for _ in NODES)) as lines,
     ):
-        products, counter = [Product("hosted", site="North")], CounterSettings(refresh=True)
+        products, counter = [Product("hosted", site="North")], CounterSettings(refresh=False, interval=INTERVAL)
         secrets = SECRETS | ({"processor_api_key": LIVE_KEY} if mode == "live" else {})
         deployment = Deployment(folder, products, more=more, mode=mode, plain=0, counter=counter, secrets=secrets)
         deployment.store.unlink()
-        nodes = [_node(deployment, lines[at :: len(NODES)]) for at in range(len(NODES))]
-        deployment.more_store = f'address = "{_url(*(one.port for one in pair))}"'
+        of_nodes = [lines[at :: len(NODES)] for at in range(len(NODES))]
+        nodes = [_node(deployment, name, own) for name, own in zip(NODES, of_nodes, strict=True)]
+        deployment.more_store = f'address = "{_url(pair)}"'
         deployment.configure()
         assert deployment.orrery("store", "create").returncode == 0
+        post(pair[0])
         first, other = (int(node.address.rpartition(":")[2]) for node in nodes)
         edge = in_front(folder / "edge", deployment.ports[0], first, beside(first, other))
         with beside_a_sandbox(deployment), edge:
+            deployment.sandbox.quota(cost=0)  # else more counts are put off
             for node in nodes:
                 node.start()
-            shop = ChaosShop(deployment, Database(*pair), nodes, key)
+            shop = ChaosShop(deployment, Database(*pair), nodes, of_nodes, key)
             if shop.is_live:
                 shop.accept()
             try:
@@ -173,10 +151,10 @@ def chaos_shop(folder: Path, mode: Literal["sandbox", "live"] = "sandbox") -> Ge
                     _ = shutil.copy(server.folder / "server.log", folder / f"database-{name}.log")
 
 
-def _node(deployment: Deployment, lines: list[Line]) -> Node:
-    deployment.more_store = f'address = "{_url(*(line.port for line in lines))}"'
-    return Node(deployment, *deployment.configure_another(), lines)
+def _node(deployment: Deployment, name: str, lines: Sequence[Line]) -> Node:
+    deployment.more_store = f'address = "{_url(lines)}?{named(name)}"'
+    return Node(deployment, *deployment.configure_another(name))
 
 
-def _url(*ports: int) -> str:
-    return f"postgresql://orrery@{','.join(f'127.0.0.1:{port}' for port in ports)}/postgres"
+def _url(ends: Sequence[Line | Server]) -> str:
+    return f"postgresql://orrery@{','.join(f'127.0.0.1:{end.port}' for end in ends)}/postgres"

@@ -9,15 +9,13 @@ from pathlib import Path
 from random import Random
 
 from tests.chaos.checker import counts, violations
-from tests.chaos.faults import LEASES, Fault
+from tests.chaos.faults import LEASES, STEP, Fault, NodeFrozenAmidMail
 from tests.chaos.load import Load
 from tests.chaos.shop import ChaosShop
 from tests.support.waiting import until
 
-STEP = 8
-"""Seconds by which the clock is moved at once: who holds a lease renews it before it runs out."""
-
-BUYERS = 4
+ROUNDS = 3
+"""How often nodes hang that promise less."""
 
 SOLD, ANSWERED = 3, 6
 """So many sales after each fault, and answers of any kind during one."""
@@ -48,14 +46,14 @@ class Run:
 def storm(shop: ChaosShop, seed: int, faults: Sequence[type[Fault]]) -> Run:
     """Let one fault after the other strike a shop under load, and check what is left in the ledgers."""
     dice = Random(seed)  # noqa: S311  a course that can be repeated, no secret
-    load, struck = Load(shop, seed, BUYERS), Counter[str]()
+    load, struck = Load(shop, seed), Counter[str]()
     with load.running():
         load.await_sales(SOLD)
         for kind in faults:
             fault = kind(shop, dice)
-            struck[kind.__name__] += 1
             load.told.see(shop.ledgers)
             fault.begin()
+            struck[kind.__name__] += 1
             load.await_answers(ANSWERED)
             _pass(shop, load, fault.lasts)
             fault.end()
@@ -64,12 +62,13 @@ def storm(shop: ChaosShop, seed: int, faults: Sequence[type[Fault]]) -> Run:
         until(lambda: load.answers["sign", "exit 0"])
     shop.settle()
     found = [*violations(shop.ledgers, load.told)]
-    return Run(seed, struck, load.answers, counts(shop.ledgers), found, shop.deployment.folder)
+    told = {"live counts": len(load.told.counted), "of them shown": len(load.told.counts)}
+    return Run(seed, struck, load.answers, counts(shop.ledgers) | told, found, shop.deployment.folder)
 
 
 def lost_by_a_lag(shop: ChaosShop, seed: int) -> set[str]:
     """Lose a primary whose commits do not wait for its standby, which lags; return what is violated by that."""
-    database, load = shop.database, Load(shop, seed, BUYERS)
+    database, load = shop.database, Load(shop, seed)
     database.primary.wait_for_none()
     with load.running():
         load.await_sales(SOLD)
@@ -81,6 +80,14 @@ def lost_by_a_lag(shop: ChaosShop, seed: int) -> set[str]:
     database.standby.start()
     database.fail_over()
     return {*violations(shop.ledgers, load.told)} - before
+
+
+def loosened(shop: ChaosShop, seed: int, source: Path) -> Run:
+    """Run nodes of another source, which promises less, and have them hang amid their e-mails."""
+    for node in shop.nodes:
+        node.end()
+        node.start(source)
+    return storm(shop, seed, [NodeFrozenAmidMail] * ROUNDS)
 
 
 def _pass(shop: ChaosShop, load: Load, seconds: int) -> None:

@@ -58,6 +58,15 @@ def copied(folder: Path) -> Path:
     return Path(shutil.copytree(SOURCE, folder / "orrery"))
 
 
+def broken(folder: Path, *mutations: Mutation) -> Path:
+    """Copy the source into a folder, take checks out of the copy, and return the package."""
+    package = copied(folder)
+    for one in mutations:
+        file = package / one.file
+        file.write_text(file.read_text(encoding="utf-8").replace(one.old, one.new), encoding="utf-8")
+    return package
+
+
 def guarded(package: Path, *tests: str) -> subprocess.CompletedProcess[str]:
     """Run tests against the copy of the package."""
     environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}  # noqa: TID251  for a child
@@ -70,10 +79,7 @@ def guarded(package: Path, *tests: str) -> subprocess.CompletedProcess[str]:
 
 def mutated(folder: Path, mutation: Mutation, *tests: str) -> subprocess.CompletedProcess[str]:
     """Take the check out of a copy, and run the tests that guard it."""
-    package = copied(folder)
-    file = package / mutation.file
-    file.write_text(file.read_text(encoding="utf-8").replace(mutation.old, mutation.new), encoding="utf-8")
-    return guarded(package, *tests)
+    return guarded(broken(folder, mutation), *tests)
 
 
 @contextmanager

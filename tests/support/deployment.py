@@ -266,9 +266,10 @@ class Deployment:
         self._wait(program, f"{self.public}/healthz")
         return program
 
-    def launch_service(self, config: Path | None = None, *, ahead: str = "") -> Program:
-        """Start the service, or that of other settings, without waiting for it."""
-        return self._start("serve", "--config", str(config or self.config), ahead=ahead)
+    def launch_service(self, config: Path | None = None, *, ahead: str = "", forked: bool = True) -> Program:
+        """Start the service, or that of other settings, which has a log of its own, without waiting for it."""
+        log = config and config.with_suffix(".log")
+        return self._start("serve", "--config", str(config or self.config), log=log, ahead=ahead, forked=forked)
 
     def launch_another_service(self, node: str = "", *, more: str = "", ahead: str = "") -> tuple[Program, str]:
         """Start a second service over the same store; return it and its public address, without waiting for it.
@@ -342,8 +343,8 @@ class Deployment:
         for program in self._programs:
             program.clear_away()
 
-    def _start(self, *words: str, ahead: str = "") -> Program:
-        program = Program(words, self.folder / f"{words[0]}.log", ahead=ahead)
+    def _start(self, *words: str, log: Path | None = None, ahead: str = "", forked: bool = True) -> Program:
+        program = Program(words, log or self.folder / f"{words[0]}.log", forked, ahead)
         self._programs.append(program)
         return program
 
