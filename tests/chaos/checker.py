@@ -115,11 +115,14 @@ class ShownCount:
         age = self.asked - self.generated_at
         if age > TOO_OLD or (age > FRESH + ROUNDING and not self.is_called_stale):
             yield f"a live count of {age:.0f} s ago was shown as {'stale' if self.is_called_stale else 'fresh'}"
-        known = [at for made, at in told.counted.items() if made > self.generated_at]
-        late = self.asked - min(known, default=self.asked)
-        begun, ended = self.during
+        late, (begun, ended) = self.late(told), self.during
         if late > READ_AGAIN and not any(begun - READ_AGAIN - SLACK < at < ended for at in unread[self.log]):
             yield f"a live count was shown {late:.1f} s after a newer one was in the store: {self.log.stem}"
+
+    def late(self, told: "Told") -> float:
+        """Return for how many seconds a newer one was in the store."""
+        newer = [at for made, at in told.counted.items() if made > self.generated_at]
+        return self.asked - min(newer, default=self.asked)
 
 
 @dataclass

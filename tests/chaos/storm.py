@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from random import Random
 
-from tests.chaos.checker import counts, violations
+from tests.chaos.checker import READ_AGAIN, counts, violations
 from tests.chaos.faults import LEASES, STEP, Fault, NodeFrozenAmidMail
 from tests.chaos.load import Load
 from tests.chaos.shop import ChaosShop
@@ -62,7 +62,9 @@ def storm(shop: ChaosShop, seed: int, faults: Sequence[type[Fault]]) -> Run:
         until(lambda: load.answers["sign", "exit 0"])
     shop.settle()
     found = [*violations(shop.ledgers, load.told)]
-    told = {"live counts": len(load.told.counted), "of them shown": len(load.told.counts)}
+    shown = load.told.counts
+    late = sum(one.late(load.told) > READ_AGAIN for one in shown)
+    told = {"live counts": len(load.told.counted), "answers with one": len(shown), "of them late": late}
     return Run(seed, struck, load.answers, counts(shop.ledgers) | told, found, shop.deployment.folder)
 
 
