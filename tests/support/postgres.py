@@ -3,11 +3,12 @@
 import asyncio
 import os
 import pwd
+import select
 import shutil
 import signal
 import subprocess
 from collections.abc import AsyncGenerator, Generator
-from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -94,11 +95,14 @@ class Server:
     def kill(self) -> None:
         """Kill the server and all its children at once, as a power cut does."""
         assert self.process
-        for child in self._halted():
-            with suppress(ProcessLookupError):
-                os.kill(child, signal.SIGKILL)
+        children = [os.pidfd_open(child) for child in self._halted()]
+        for child in children:
+            signal.pidfd_send_signal(child, signal.SIGKILL)
         self.process.kill()
         self.process.wait(PATIENCE)
+        for child in children:  # as long as one is there, the server does not start again
+            select.select([child], [], [], PATIENCE)
+            os.close(child)
         (self.folder / "postmaster.pid").unlink(missing_ok=True)
 
     def stop(self) -> None:
