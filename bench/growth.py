@@ -143,5 +143,5 @@ def drawn(medians: Mapping[str, float]) -> str:
 
 
 MEASUREMENT = Measurement(
-    measure, short={"sizes": (20,), "webhooks": 2, "rest": 0.0, "forms": 2}, rounds=1, drawn=drawn
+    measure, short={"sizes": (20,), "webhooks": 2, "rest": 0.0, "forms": 1}, rounds=1, drawn=drawn
 )

@@ -8,12 +8,14 @@ import sys
 from dataclasses import asdict
 
 from bench.measurement import named
+from bench.service import FORKED
 
 
 def main(words: list[str]) -> None:
     """Make the round; `--short` takes the smallest form."""
     measurement = named(words[-1])
-    found = measurement.measure(**(measurement.short if "--short" in words else {}))
+    _ = FORKED.set("--short" in words)
+    found = measurement.measure(**(measurement.short if FORKED.get() else {}))
     sys.stdout.write(f"{json.dumps([asdict(figure) for figure in found])}\n")
 
 

@@ -32,6 +32,8 @@ PROCESSES = frozenset({"bench", "browser", "chaos", "crash", "journeys", "nginx"
 LOOPBACK = PROCESSES | {"conformance", "sandbox"}
 LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+LONG_WAYS = {"test_buy.py", "test_cockpit_mailboxes.py", "test_plain_form.py", "test_static_site.py"}
+"""The browser's files with few tests, each of which takes ten times as long as another."""
 PROGRAMS = f"{os.defpath}:/usr/local/sbin:/usr/sbin:/sbin"
 """Debian keeps servers out of a normal user's path."""
 OUTCOMES_FILE = os.environ.pop("TEST_OUTCOMES", None)  # noqa: TID251 - a fact about the test run; those within tests have none
@@ -107,13 +109,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def turns_of(items: Iterable[pytest.Item]) -> Mapping[Path, float]:
     """Return a place for each file: those of a suite are spread evenly, but the browser's longest come first.
 
-    They are the last of all, and a long one at the end would be waited for.
+    They are the last of all, and a long one at the end would be waited for. A test in `LONG_WAYS` counts as ten.
     """
     tests = Counter(item.path for item in items)
     suites: defaultdict[str, list[Path]] = defaultdict(list)
     for path in tests:
         suites[suite_of(path)].append(path)
-    suites["browser"].sort(key=lambda path: -tests[path])
+    suites["browser"].sort(key=lambda path: -tests[path] * (10 if path.name in LONG_WAYS else 1))
     return {path: (place + 0.5) / len(files) for files in suites.values() for place, path in enumerate(files)}
 
 

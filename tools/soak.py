@@ -24,10 +24,11 @@ Failures = Iterator[str]
 
 LONG: dict[str, tuple[str, tuple[str, ...]]] = {
     "kills": (
-        "Ten times the kills and examples; a process frozen for two minutes; a copy ended after each step",
+        "Ten times the kills and examples; a process frozen for two minutes; a copy ended after each step; races",
         (
             *("tests/crash", "tests/journeys"),
             *("tests/conformance/test_store_woken.py", "tests/conformance/test_store_copy.py"),
+            "tests/conformance/test_store_races.py",
         ),
     ),
     "nodes": (

@@ -1,4 +1,4 @@
-"""The commands that the growth of a store is measured with: its short round has two of them."""
+"""The commands that the growth of a store is measured with: its short round has one of them."""
 
 import asyncio
 from pathlib import Path

@@ -43,5 +43,7 @@ def violations(page: Page, *rules: str) -> list[str]:
     asked: dict[str, object] = {"resultTypes": ["violations"]}
     if rules:
         asked["runOnly"] = {"type": "rule", "values": [*rules]}
-    found = _Results.model_validate(page.evaluate("(asked) => axe.run(asked)", asked))
+    found = _Results.model_validate(
+        page.evaluate("async (asked) => ({violations: (await axe.run(asked)).violations})", asked)
+    )
     return [f"{one.id}: {one.help}: {node.html[:200]}" for one in found.violations for node in one.nodes]

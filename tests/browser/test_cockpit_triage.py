@@ -11,7 +11,7 @@ from tests.support.cockpit import Cockpit, running_cockpit
 from tests.support.soak import SOAKING
 from tests.support.waiting import eventually
 
-MESSAGES, MANY = (120, 100) if SOAKING else (40, 30)
+MESSAGES, MANY = (120, 100) if SOAKING else (20, 15)
 """In each mailbox, and how many rows are dismissed: `./run soak looks` works through a hundred."""
 
 
