@@ -21,9 +21,6 @@ from tests.support.waiting import IN_CLEAR
 
 BUYERS = 4
 
-PATIENCE = 4.0
-"""Real seconds for which a buyer looks at a page that does not come."""
-
 OFTEN = 0.3
 """The share of payments whose webhook comes late, twice or out of order."""
 
@@ -34,8 +31,10 @@ PAUSE = 0.2
 class Load(Buyers):
     """What is asked of a shop, how often which answer came, and what was told."""
 
+    PATIENCE = 4.0
+
     def __init__(self, shop: ChaosShop, seed: int) -> None:
-        super().__init__(shop.deployment, BUYERS, patience=PATIENCE, seed=seed, strange=OFTEN)
+        super().__init__(shop.deployment, BUYERS, seed=seed, strange=OFTEN)
         self._chaos, self._clock = shop, MovableClock(shop.deployment.folder / "sandbox" / "clock")
         self.told = Told(self.granted)
 
@@ -55,7 +54,7 @@ class Load(Buyers):
 
     def _count(self) -> None:
         """Have one node count the visitors: none does so by itself, or knows by that what the other counted."""
-        with httpx2.Client(timeout=PATIENCE, verify=IN_CLEAR) as client:
+        with httpx2.Client(timeout=self.PATIENCE, verify=IN_CLEAR) as client:
             headers = {"Authorization": f"Bearer {ADMIN_PASSWORD}"}
             address = self._dice.choice(self._chaos.nodes).address
             self._asked("count", client, "POST", f"{address}/api/stats?refresh=realtime", headers=headers)

@@ -20,7 +20,7 @@ from tests.support.nginx import beside, find_nginx, in_front
 from tests.support.nodes import Node
 from tests.support.postgres import Server, running_postgres, skip_without_postgres
 from tests.support.soak import SOAKING
-from tests.support.waiting import PATIENCE, until
+from tests.support.waiting import until
 
 BUYERS = 3
 SOLD = 4
@@ -114,7 +114,7 @@ def buying(server: Server, shop: Deployment) -> Generator[Buyers]:
 
     Beyond that it is the checker that says what became of the sales.
     """
-    buyers = Buyers(shop, BUYERS, patience=PATIENCE)
+    buyers = Buyers(shop, BUYERS)
     with buyers.running():
         yield buyers
         buyers.await_sales(SOLD)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import count
+from typing import ClassVar
 from uuid import uuid4
 
 import httpx2
@@ -14,7 +15,7 @@ import httpx2
 from tests.support.deployment import Deployment
 from tests.support.marked import MARK
 from tests.support.visiting import CHECKOUT
-from tests.support.waiting import IN_CLEAR, until
+from tests.support.waiting import IN_CLEAR, PATIENCE, until
 
 WANTED = {"productType": "cert", "certCode": "hosted", "vendorSlug": "northwind"}
 WEBHOOKS = ("webhook_down", "webhook_duplicate", "webhook_reorder")
@@ -31,14 +32,14 @@ OK = 200
 class Buyers:
     """What they ask a shop for, and how often which answer came.
 
-    They wait `patience` real seconds for one. Of their payments, a share `strange` has its webhook late, twice or
-    out of order; the seed says which.
+    Of their payments, a share `strange` has its webhook late, twice or out of order; the seed says which.
     """
 
-    def __init__(
-        self, shop: Deployment, buyers: int, *, patience: float, seed: int = 0, strange: float = 0
-    ) -> None:
-        self._shop, self._buyers, self._patience, self._strange = shop, buyers, patience, strange
+    PATIENCE: ClassVar[float] = PATIENCE
+    """Real seconds for which they wait for an answer."""
+
+    def __init__(self, shop: Deployment, buyers: int, *, seed: int = 0, strange: float = 0) -> None:
+        self._shop, self._buyers, self._strange = shop, buyers, strange
         self._dice = random.Random(seed)  # noqa: S311  a course that can be repeated, no secret
         self._numbers, self._counting = count(), threading.Lock()
         self._stopped = threading.Event()
@@ -90,7 +91,7 @@ class Buyers:
         client = httpx2.Client(
             base_url=self._shop.public,
             transport=httpx2.HTTPTransport(verify=IN_CLEAR, local_address=f"127.1.{high}.{low + 1}"),
-            timeout=self._patience,
+            timeout=self.PATIENCE,
         )
         with client:
             if session := self._click(client):

@@ -46,6 +46,9 @@ _SETTLED = "SELECT pid FROM pg_stat_activity WHERE pid = %s AND (state = 'idle' 
 _THERE = "SELECT FROM pg_stat_activity WHERE pid = %s"
 _END_WAITING = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND wait_event = 'SyncRep'"
 
+MEMORY = 6
+"""Which line of a server's `postmaster.pid` has the key and the number of its shared memory."""
+
 _names = count()
 _kept: list[ExitStack] = []
 
@@ -103,7 +106,15 @@ class Server:
         for child in children:  # as long as one is there, the server does not start again
             select.select([child], [], [], PATIENCE)
             os.close(child)
-        (self.folder / "postmaster.pid").unlink(missing_ok=True)
+        self._clear_away()
+
+    def _clear_away(self) -> None:
+        """Remove what a server that was killed leaves: of shared memory a machine has 4,096 pieces."""
+        file = self.folder / "postmaster.pid"
+        if file.exists():
+            for line in file.read_text().splitlines()[MEMORY : MEMORY + 1]:
+                subprocess.run(["ipcrm", "-m", line.split()[1]], check=False)  # noqa: S603, S607  util-linux
+            file.unlink()
 
     def stop(self) -> None:
         """Shut the server down."""
