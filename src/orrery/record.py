@@ -44,7 +44,8 @@ class RecordPart(BaseModel):
     drops them.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
+    # Names come again in the next record, ids, times and addresses do not: looking those up took a quarter.
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True, cache_strings="keys")
 
     def __new__(cls, **fields: object) -> Self:
         """Refuse names that are no fields: with `extra="allow"` a mistyped name would be stored.

@@ -188,8 +188,9 @@ class Collection(Generic[R]):
         return await gathered(self.pages(within))
 
     async def unreadable(self) -> list[RecordUnreadable]:
-        """Read all records, and return why some cannot be read."""
-        pages = Walk(self.prefix).over(self.store, self.clock)
+        """Read all records, and return why some cannot be read; for a command, for which no visitor waits."""
+        # Each page costs two changes of thread.
+        pages = Walk(self.prefix, page=5 * PAGE).over(self.store, self.clock)
         return [unreadable(one.key) async for page in pages for one in page if parse(self.kind, one.value) is None]
 
     async def indexed(self, walk: "Walk") -> AsyncIterator[RecordPage[R]]:
@@ -200,13 +201,11 @@ class Collection(Generic[R]):
         async for entries in walk.over(self.store, self.clock):
             yield await self._behind(entries)
 
-    async def entries(
+    def entries(
         self, index: str = "", *, limit: int | None = None, newest_first: bool = False
     ) -> AsyncIterator[StoreEntry]:
         """Yield the entries of an index whose keys begin with `index`, or without one the records, all unread."""
-        walk = Walk(index or self.prefix, limit, newest_first=newest_first)
-        async for entry in walk.entries(self.store, self.clock):
-            yield entry
+        return Walk(index or self.prefix, limit, newest_first=newest_first).entries(self.store, self.clock)
 
     def changes(
         self, record_id: str, old: StoredRecord[R] | None, new: R | None, *, renewed: bool = False
@@ -294,18 +293,19 @@ class Collection(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A way through the keys under `prefix`: at most `limit`, and not beyond `until`."""
+    """A way through the keys under `prefix`: at most `limit`, and not beyond `until`; `page` of them at a time."""
 
     prefix: str
     limit: int | None = None
     until: str | None = None
     newest_first: bool = False
+    page: int = PAGE
 
     async def over(self, store: Store, clock: Clock) -> AsyncIterator[Sequence[StoreEntry]]:
         """Yield the entries page by page; between two pages others go on, however fast the store answers."""
         after, left = None, self.limit
         while left is None or left > 0:
-            size = PAGE if left is None else min(left, PAGE)
+            size = self.page if left is None else min(left, self.page)
             page = await store.scan(self.prefix, after=after, limit=size, reverse=self.newest_first)
             wanted = page if self.until is None else [one for one in page if self._is_before(one.key, self.until)]
             if wanted:

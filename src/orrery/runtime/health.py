@@ -9,6 +9,7 @@ from orrery.ports.notifier import Notifier
 from orrery.runtime.outbox import MOST_COUNTED, Outbox
 from orrery.runtime.outbox_lanes import CHANNELS, Channel
 from orrery.runtime.store_probe import STORE, StoreProbe, broken_store
+from orrery.runtime.tasks import together
 from orrery.tls import advice
 
 _TODO = "Do that, then ask `orrery doctor` again: until then nothing can be sold."
@@ -51,7 +52,7 @@ class OwnerHealth:
 
     async def remote(self) -> list[Finding]:
         """Return whether push and mail service can be reached, sending nothing."""
-        return [await self._reach(channel) for channel in CHANNELS]
+        return await together(*map(self._reach, CHANNELS))
 
     async def _notifications(self) -> list[Finding]:
         """Return each trouble as a separate part, so that one that stays does not hide the next."""

@@ -10,6 +10,7 @@ from orrery.runtime.findings import Findings
 from orrery.runtime.health import run_check
 from orrery.runtime.parts import Parts
 from orrery.runtime.store_probe import DATABASE, DISK, STORE
+from orrery.runtime.tasks import together
 
 UNREADABLE = "records"
 """The part that is broken while a record cannot be read."""
@@ -24,8 +25,10 @@ async def examined(findings: Findings, approvals: ApprovalSettings) -> list[Find
     checks = [check for parts in findings.modules for check in parts.remote_checks]
     # What is asked now replaces what was found before.
     local = [one for one in found if one not in store and one.part not in {part for part, _ in checks}]
-    asked = [await run_check(part, check) for part, check in checks]
-    damaged = await run_check(UNREADABLE, partial(_unreadable, findings.modules))
+    damaged, *asked = await together(
+        run_check(UNREADABLE, partial(_unreadable, findings.modules)),
+        *(run_check(part, check) for part, check in checks),
+    )
     of_keys = await approval_findings(approvals.owner_keys, approvals.signing_key)
     return [*store, damaged, *local, *asked, *await findings.health.remote(), *of_keys]
 

@@ -94,9 +94,10 @@ def with_amounts(row: Row, text_of: Callable[[int, str], str]) -> Row:
 def _totals(chosen: "Sequence[Period]", booked: "Bookings") -> Iterable[Row]:
     from orrery.checkout.access.sales import Totals, totals  # noqa: PLC0415  the same
 
+    currencies = booked.currencies()
     for one in chosen:
         found = totals(booked.within(one))
-        for currency in booked.currencies():
+        for currency in currencies:
             yield _of_totals(one.name, currency, found.get(currency, Totals()), one)
     for currency, back in totals(booked.undated()).items():
         yield _of_totals("day unknown", currency, back, None)
