@@ -7,9 +7,9 @@ deb() {
   into=$(mkdir -p "$into" && readlink -f "$into")
   python=$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])') || fail "A package is built with Debian's own python3."
   next=3.$((${python#3.} + 1))
-  version=$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
   SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || stat -c %Y pyproject.toml)
   export SOURCE_DATE_EPOCH
+  version=$(deb_version)
   STAGE=$(mktemp -d)
   trap 'rm -rf "$STAGE"' EXIT
   stage=$STAGE/tree
@@ -19,6 +19,19 @@ deb() {
   file=$into/orrery_${version}_$(dpkg --print-architecture).deb
   step "package" pack_deb "$stage" "$file" || fail "The package could not be made; see above."
   note "${BOLD}$file${PLAIN} ${DIM}$(sha256sum "$file" | cut -d' ' -f1)${PLAIN}"
+}
+
+# The release's own version for the commit that has its tag. Any other commit adds its time and its name: by `~` it sorts
+# below the release that it leads to, by `+` above the one that it follows.
+deb_version() {
+  local release commit
+  release=$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+  commit=git$(TZ=UTC printf '%(%Y%m%d%H%M%S)T' "$SOURCE_DATE_EPOCH").$(git rev-parse --short=8 HEAD 2>/dev/null || true)
+  case $(git describe --tags --match "v$release" --always 2>/dev/null) in
+    '' | "v$release") echo "$release" ;;
+    v*) echo "$release+$commit" ;;
+    *) echo "$release~$commit" ;;
+  esac
 }
 
 make_deb_environment() { mkdir -p "$1" && /usr/bin/python3 -m venv --without-pip --symlinks "$1"; }

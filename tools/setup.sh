@@ -209,6 +209,11 @@ ensure_fresh_debian() {
   ensure_tool has_mmdebstrap "the rehearsal on a fresh Debian" mmdebstrap
 }
 
+ensure_container_builder() {
+  ((EUID == 0)) || return 0
+  ensure_tool has_container_builder "the rehearsal in a container" buildah podman runc
+}
+
 # Debian starts what it installs; none of these is wanted on this machine.
 ensure_patroni() {
   ((EUID == 0)) || return 0
@@ -310,6 +315,8 @@ can_boot() {
 has_faketime() { command -v faketime >/dev/null; }
 
 has_mmdebstrap() { command -v mmdebstrap >/dev/null; }
+
+has_container_builder() { command -v buildah podman runc >/dev/null; }
 
 has_patroni() { command -v etcd etcdctl patroni >/dev/null && [[ -x /usr/lib/postgresql/15/bin/postgres ]]; }
 

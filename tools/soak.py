@@ -14,6 +14,9 @@ from tools.outcomes import Outcome, run, show
 ROUNDS = 3
 LOAD = "load"
 GROWTH = "growth"
+PYTHONS = "pythons"
+NEWER = ("3.12", "3.13")
+LOCKS = ("requirements-demo.lock", "requirements-postgres.lock", "requirements-azure.lock")
 
 BUSY = f"import os\nwhile os.getppid() == {os.getpid()}:\n    for _ in range(1_000_000): pass"
 """Keeps a core busy for as long as this process lives."""
@@ -59,7 +62,7 @@ LONG: dict[str, tuple[str, tuple[str, ...]]] = {
         ("tests/nginx/test_gated_sites.py", "tests/nginx/test_gated_sites_loading.py"),
     ),
     "rehearsal": (
-        "docs/how-to/go-live.md and set-up-by-hand.md, typed on a fresh Debian; the steps of an image",
+        "docs/how-to/go-live.md and set-up-by-hand.md, typed on a fresh Debian; an image",
         ("tests/rehearsal/test_go_live.py", "tests/rehearsal/test_container.py"),
     ),
     "patroni": (
@@ -110,6 +113,18 @@ def growth() -> Failures:
         yield f"{GROWTH}: it could not be measured"
 
 
+def pythons() -> Failures:
+    """Resolve what a user installs, and check the types, for each newer version of Python."""
+    wheels = ("--dry-run", "--target", ".venv/none", "--only-binary=:all:", "--require-hashes")
+    locks = [word for lock in LOCKS for word in ("-r", lock)]
+    for version in NEWER:
+        show(f"\nThe locks and the types for Python {version}:\n")
+        resolved = (".venv/bin/uv", "pip", "install", "--python-version", version, *wheels, *locks)
+        for command in (resolved, (".venv/bin/basedpyright", "--pythonversion", version, "src")):
+            if subprocess.run(command, check=False).returncode:  # noqa: S603  our own command
+                yield f"{PYTHONS}: {version}, {command[0]}"
+
+
 def ran(part: str) -> Failures:
     """Run one part."""
     if part == LOAD:
@@ -117,6 +132,9 @@ def ran(part: str) -> Failures:
         return
     if part == GROWTH:
         yield from growth()
+        return
+    if part == PYTHONS:
+        yield from pythons()
         return
     what, files = LONG[part]
     show(f"{what}:\n")
@@ -145,7 +163,7 @@ def busy(count: int) -> Generator[None]:
 
 def main(*names: str) -> int:
     """Run the named parts, or all, and list what failed in any of them."""
-    parts = [*LONG, GROWTH, LOAD]
+    parts = [*LONG, PYTHONS, GROWTH, LOAD]
     unknown = [name for name in names if name not in parts]
     if unknown:
         sys.stderr.write(f"The soak has no part {unknown[0]!r}; its parts are {', '.join(parts)}.\n")

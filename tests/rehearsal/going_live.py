@@ -24,6 +24,7 @@ from tests.systemd.host import MACHINE, OUTSIDE, Host, booted
 
 PAGE = ROOT / "docs/how-to/go-live.md"
 BY_HAND = ROOT / "docs/how-to/set-up-by-hand.md"
+UPGRADING = ROOT / "docs/how-to/upgrade-and-roll-back.md"
 SIGNING = ROOT / "docs/how-to/approve-a-change.md"
 SHOP = "shop.example"
 PASSWORD = "the owner's, in the rehearsal"  # noqa: S105  of the tests
@@ -42,6 +43,15 @@ install -d /etc/sudoers.d
 echo 'me ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/me
 """
 """What a server has before its owner types: where packages come from, a user. certbot's work is done, too."""
+
+NEXT_RELEASE = """
+set -e
+mv /orrery_*.deb /orrery_OLD.deb
+dpkg-deb --raw-extract /orrery_OLD.deb /tmp/next
+sed -i 's/^Version: .*/Version: 9.0.0/' /tmp/next/DEBIAN/control
+dpkg-deb -Znone --build /tmp/next /orrery_NEW.deb
+"""
+"""Makes the package of a later release, with the same program."""
 
 CERTBOT = "certbot certonly"
 """How the one line begins that is never typed: it wants a public authority."""
@@ -131,9 +141,11 @@ class GoingLive:
     me: Typist
     installed: bool
     sold: int = 0
+    seen_as: str = "/srv/offered"
+    """The folder in which the service finds the service account's key."""
 
-    def set_up(self) -> None:
-        """Do every step with `orrery setup`, and buy in both modes."""
+    def set_up(self) -> str:
+        """Do every step with `orrery setup`, and buy in both modes; return what it took to the first sale."""
         offer_package(self.offered)
         page = steps(PAGE)
         owner = self.owner(self.root)
@@ -143,17 +155,40 @@ class GoingLive:
             self.host.run("dpkg --install /srv/offered/orrery_*.deb")
         else:
             self.host.run("cp /srv/offered/orrery_*.deb /")
-        owner.follow([*page[names], *install])
+        began = self._uptime()  # printed, and nothing is asserted of it
+        owner.follow([Typed(("cd /",)), *page[names], *install])
         self.host.run("orrery init /etc/orrery")
         owner.edit(TRUSTED)
         self.owner(self.me).follow(signing)
         owner.answers = {"orrery setup": self.dialogue("test")}
         owner.follow(setting_up[:2])
         self.buy("test")
+        took = f"{self._uptime() - began} s and {self._typed()} lines to the first sale in test mode"
         owner.answers = {"orrery setup": self.dialogue("live")}
         owner.follow(live)
         self.buy("live")
         self.after_all()
+        return took
+
+    def change_releases(self) -> None:
+        """Upgrade, roll back and purge the package of a shop that sells, and see what stays."""
+        self.host.run(NEXT_RELEASE)
+        owner, settings = self.owner(self.root), self.host.run(f"cat {SETTINGS}")
+        for piece in (one for one in section(UPGRADING, "With the Debian package") if isinstance(one, Typed)):
+            process = self.host.run("systemctl show --property=MainPID orrery")
+            owner.follow([piece])
+            assert self.host.run("systemctl show --property=MainPID orrery") != process
+            self.buy("live")
+        owner.follow([Typed(("apt-get purge -y orrery",))])
+        kept = f"cat {SETTINGS}; test -s /etc/orrery/secrets/processor_api_key -a -s /var/lib/orrery/orrery.db"
+        assert self.host.run(kept) == settings
+        assert self.host.run("ls /var/lib/orrery-backups; ! systemctl is-active --quiet orrery").endswith(".db\n")
+
+    def _uptime(self) -> int:
+        return int(self.host.run("cut -d . -f 1 /proc/uptime"))
+
+    def _typed(self) -> int:
+        return sum(line.startswith("$ ") for one in (self.root, self.me) for line in one.log)
 
     def dialogue(self, mode: str) -> tuple[Answer, ...]:
         """Return what is answered to `orrery setup`, in its order."""
@@ -164,7 +199,7 @@ class GoingLive:
         yes = ("y", "[y/N]")
         site = (f"https://{SHOP}", "origin"), ("Northwind", "name"), ("", "practice_url"), ("Northwind", "seller")
         product = ("Cloud Navigator", "title"), ("northwind", "vendor_slug"), ("cloud-navigator", "cert_code")
-        count = yes, (vendors.PROPERTY, "property_id"), (f"/srv/offered/{vendors.ANALYTICS_KEY}", "account_key")
+        count = yes, (vendors.PROPERTY, "property_id"), (f"{self.seen_as}/{vendors.ANALYTICS_KEY}", "account_key")
         push = yes, ("https://ntfy.example", "url"), ("owner-alerts", "topic"), (vendors.PUSH_TOKEN, "token")
         server = yes, ("smtp.example", "host"), ("587", "port"), ("starttls", "security")
         mail = ("shop@example.org", "sender"), (vendors.MAIL_USER, "username"), (vendors.MAIL_PASSWORD, "password")
@@ -254,7 +289,7 @@ class GoingLive:
 
     def buy(self, mode: str) -> None:
         """Buy once as a visitor, and see that buyer and owner hear of it and that the buyer has access."""
-        buyer = f"{mode}.buyer@example.org"
+        buyer = f"{mode}.buyer.{self.sold}@example.org"
         wanted = json.dumps({"productType": "cert", "vendorSlug": "northwind", "certCode": "cloud-navigator"})
         json_type = ("--header", "Content-Type: application/json")
         started = json.loads(self.fetch(f"https://{SHOP}/guided/api/checkout", *json_type, "--data", wanted))

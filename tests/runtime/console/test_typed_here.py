@@ -21,6 +21,7 @@ def test_how_it_was_typed(tmp_path: Path) -> None:
     assert typed(str(program), {}, lambda _: str(elsewhere)) == str(program)
     assert typed(".venv/bin/orrery", {}, lambda _: None) == ".venv/bin/orrery"
     assert typed(str(program), UV, lambda _: None) == "uv run orrery"
+    assert typed(str(program), {"TYPED_AS": "docker compose run --rm orrery"}) == "docker compose run --rm orrery"
 
 
 @pytest.mark.parametrize(
@@ -36,6 +37,13 @@ def test_how_it_was_typed(tmp_path: Path) -> None:
 def test_without_a_program_of_ours(program: str, variables: dict[str, str], words: str) -> None:
     """What another program runs is named as it is in the documentation."""
     assert typed(program, variables, lambda _: None) == words
+
+
+def test_in_a_container_nobody_becomes_the_user_of_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs there runs as that user."""
+    assert visible("Type `sudo -u orrery orrery doctor`.") == "Type `sudo -u orrery orrery doctor`."
+    monkeypatch.setenv("TYPED_AS", "docker compose run --rm orrery")
+    assert visible("Type `sudo -u orrery orrery doctor`.").startswith("Type `orrery doctor`.")
 
 
 def test_a_sentence_of_the_module() -> None:

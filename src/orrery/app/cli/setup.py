@@ -49,13 +49,13 @@ def _set_up(files: DeploymentFiles, answers: Answers, *, live: bool) -> None:
     if left := setting_up.run():
         note(f"\nLeft: {left}. Type the same command again to go on there.")
         end_broken(when=True)
-    left = start(files) or (accepted(files, setting_up.commands, _signed) if live else "")
+    left = start(files, setting_up.commands) or (accepted(files, setting_up.commands, _signed) if live else "")
     wrong = [left] if left else setting_up.commands.broken([""])
     for one in wrong:
         note(f"\nLeft: {one}")
     if not wrong:
-        then = files.command("setup --live", of_root=True)
-        note("\nALL GREEN" if is_live or live else f"\nALL GREEN. Buy once in test mode. Then {then} goes live.")
+        then = "" if is_live or live else ". Buy once in test mode. Then type the same command with `--live`."
+        note(f"\nALL GREEN{then}")
     end_broken(when=wrong)
 
 

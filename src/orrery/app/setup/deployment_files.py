@@ -120,12 +120,11 @@ class DeploymentFiles:
                 f"{self._memory} cannot be read: {error}. Without that file, setup asks everything once more."
             ) from None
 
-    def command(self, words: str, *, of_root: bool = False) -> str:
+    def command(self, words: str) -> str:
         """Return one of our commands over these settings, as somebody has to type it."""
         named = self.settings_file in {DEFAULT_FILE, SYSTEM_FILE}
         where = "" if named else f" --config {shlex.quote(str(self.settings_file))}"
-        as_service = self.is_the_systems and not of_root
-        return f"`sudo -u {USER} orrery {words}{where}`" if as_service else f"`orrery {words}{where}`"
+        return f"`sudo -u {USER} orrery {words}{where}`" if self.is_the_systems else f"`orrery {words}{where}`"
 
     def content(self, name: str) -> str:
         """Return a secret as it is in its file, or nothing."""

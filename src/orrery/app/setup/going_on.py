@@ -76,9 +76,11 @@ def _put_aside(store: Path) -> None:
         note(f"Put the store of test mode into {aside}.")
 
 
-def start(files: DeploymentFiles) -> str:
+def start(files: DeploymentFiles, commands: OwnCommands) -> str:
     """Start the service and its daily snapshot; return the step that is left, or nothing."""
     if not may_start(files):
+        if files.is_the_systems:
+            _ = commands.run("backup")  # the first one; where it fails, `doctor` names it
         note(f"Setup starts nothing here. Start the service in another terminal: {files.command('serve')}")
         return ""
     if _systemctl("enable", *UNITS) or _systemctl("restart", *UNITS) or _systemctl("start", "orrery-backup"):

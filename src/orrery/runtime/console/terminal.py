@@ -13,8 +13,11 @@ from rich.markup import escape
 
 from orrery.syntax import lines
 
-_COMMAND = "`orrery "
-"""How each command in a sentence begins."""
+_COMMAND, _SERVICES = "`orrery ", "`sudo -u orrery orrery "
+"""How each command in a sentence begins; one that is typed as the service's user."""
+
+_TYPED_AS = "TYPED_AS"
+"""The variable that has how a command in a container is typed outside of it; the service's user runs it."""
 
 
 def new_console(*, stderr: bool = False, soft_wrap: bool = True, width: int | None = None) -> Console:
@@ -24,11 +27,16 @@ def new_console(*, stderr: bool = False, soft_wrap: bool = True, width: int | No
 
 def visible(text: str) -> str:
     """Return a text without what could steer a terminal, and with its commands as they are typed here."""
-    return lines.visible(text).replace(_COMMAND, f"`{_typed_here()} ")
+    shown = lines.visible(text)
+    if _TYPED_AS in os.environ:  # noqa: TID251  the container's, and no setting of ours
+        shown = shown.replace(_SERVICES, _COMMAND)
+    return shown.replace(_COMMAND, f"`{_typed_here()} ")
 
 
 def typed(program: str, variables: Mapping[str, str], found: Callable[[str], str | None] = shutil.which) -> str:
     """Return how a person typed `program` of ours, which may be called anything else by a program."""
+    if as_outside := variables.get(_TYPED_AS):
+        return as_outside
     path = Path(program)
     if path.parts[-2:] == ("orrery", "__main__.py"):
         return "uv run orrery" if _OF_UV in variables else "python -m orrery"

@@ -125,7 +125,7 @@ def _next(cloud: Cloud, job: Document) -> Step | tuple[str, str]:
         return "Completed", str(end.value)
     except Exception as error:  # noqa: BLE001  whatever breaks a runbook is a failed job
         return "Failed", str(error)
-    steps.close()
+    _ = steps.close()  # from Python 3.13 on it returns what the generator does
     return step
 
 
