@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.rehearsal.afterwards import come_back
 from tests.rehearsal.going_live import BY_HAND, PAGE, rehearsal
 from tests.rehearsal.page import Typed, pieces
 from tests.support.soak import SOAKING
@@ -23,6 +24,8 @@ def test_go_live_on_this_debian(tmp_path: Path) -> None:
         pytest.skip(why)
     with rehearsal(Path("/"), tmp_path / "offered", installed=True) as going_live:
         going_live.set_up()
+        come_back(going_live, whole=SOAKING)
+        going_live.after_all()
 
 
 @pytest.mark.skipif(not SOAKING, reason="takes minutes: ./run soak rehearsal")
@@ -36,6 +39,8 @@ def test_go_live_on_a_fresh_debian(tmp_path: Path, page: Path) -> None:
             going_live.set_up()
         else:
             going_live.to_the_end()
+        come_back(going_live, whole=True)
+        going_live.after_all()
 
 
 def fresh_debian(root: Path, page: Path) -> None:
