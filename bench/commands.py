@@ -20,7 +20,10 @@ CHANGES = (
 ASK = ("checkout", "processor", "fraud clusters", "fraud lists", "live", "approvals show")
 """What asks the processor or the counter, or for one record by its id."""
 
-OTHERS = ("site", "serve", "demo", "sandbox", "init", "setup", "config", "store", "nodes", "admin", "backup")
+OTHERS = (
+    *("site", "serve", "demo", "sandbox", "init", "setup", "config", "store", "nodes", "admin", "backup"),
+    "secrets reload",
+)
 
 SLOW = ("doctor", "privacy export", "access list --state", "sales 2")
 """What reads every record, or the sales of years: not every day."""

@@ -83,6 +83,10 @@ class StoreMissing(Invalid):
     tag: ClassVar[str] = "store-unavailable"
 
 
+class NoStore(StoreMissing):
+    """Nothing is at the configured path, not even what is left of a store or shows where it went."""
+
+
 class StoreError(OrreryError):
     """The store could not carry out a call."""
 

@@ -47,7 +47,7 @@ COMMANDS = {
     **dict.fromkeys(("gateway cloud", "gateway start", "gateway timeline"), CONSOLE),
     "cockpit": {"typer"},
     "init": CONSOLE | {"apsw"},
-    "setup": SERVICES | {"stamina"},
+    **dict.fromkeys(("setup", "secrets reload"), SERVICES | {"stamina"}),
     **dict.fromkeys(("ack", "admin", "nodes", "pause"), CONSOLE),
     **dict.fromkeys(("store", "cockpit store", "privacy", "cockpit privacy"), CONSOLE | {"apsw"}),
     **dict.fromkeys(("config", "doctor", "notifications", "restore"), SERVICES),

@@ -7,7 +7,7 @@ from orrery.checkout.probe import WebhookProbe
 from orrery.checkout.signature import verify
 from orrery.edge.problems import problem_of
 from orrery.errors import Invalid, NotConfigured, StoreUnavailable
-from orrery.runtime.secret_probe import RESTART, ProbeContext, Remark
+from orrery.runtime.secret_probe import RELOAD, ProbeContext, Remark
 from tests.support.checkout import SIGNING_SECRET, Shop
 from tests.support.clock import START, ManualClock
 from tests.support.running import ServiceInMemory
@@ -71,8 +71,8 @@ async def test_without_a_service_the_own_check_is_all() -> None:
     ("held", "said"),
     [
         ((SIGNING_SECRET,), Remark("the running webhook accepts a signed probe")),
-        ((OTHER,), Remark("the running webhook refuses a signed probe", RESTART)),
-        ((), Remark("the running webhook has no secret", RESTART)),
+        ((OTHER,), Remark("the running webhook refuses a signed probe", RELOAD)),
+        ((), Remark("the running webhook has no secret", RELOAD)),
     ],
 )
 async def test_the_running_webhook_is_asked(held: tuple[bytes, ...], said: Remark) -> None:
@@ -87,7 +87,7 @@ async def test_the_running_webhook_is_asked(held: tuple[bytes, ...], said: Remar
 async def test_one_of_two_secrets_is_not_there_yet() -> None:
     """During a rotation each of the secrets is tried."""
     found = await remarks(ProbeContext(ServiceInMemory(shop=Shop())), SIGNING_SECRET, OTHER)
-    assert found == [ITSELF, Remark("the running webhook refuses a signed probe", RESTART)]
+    assert found == [ITSELF, Remark("the running webhook refuses a signed probe", RELOAD)]
 
 
 async def test_no_answer_tells_nothing() -> None:

@@ -39,6 +39,7 @@ WITHOUT = {
         "privacy erase",
         "restore",
         "secrets announce",
+        "secrets reload",
         "setup",
         "store copy",
         "store create",

@@ -40,6 +40,7 @@ TABLE: list[tuple[errors.OrreryError, int, str]] = [
     (errors.ApprovalRefused("A sentence."), 400, "invalid-request"),
     (errors.Overtaken("A sentence."), 400, "invalid-request"),
     (errors.StoreMissing(INSIDE), 503, "store-unavailable"),
+    (errors.NoStore(INSIDE), 503, "store-unavailable"),
     (errors.StoreUnavailable(INSIDE), 503, "store-unavailable"),
     (errors.OutcomeUnknown(INSIDE, "id"), 503, "store-unavailable"),
     (errors.RecordUnreadable(INSIDE), 503, "store-unavailable"),

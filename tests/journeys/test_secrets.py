@@ -202,7 +202,7 @@ def test_the_examination(shop: Deployment, tmp_path: Path) -> None:
         "admin_password_hash",
     }
     assert "the running webhook refuses a signed probe" in found["webhook_signing_secret"]["found"]
-    assert "Restart the service." in found["webhook_signing_secret"]["what_to_do"]
+    assert "`orrery secrets reload` has" in found["webhook_signing_secret"]["what_to_do"]
     assert "does not accept the API key" in found["processor_api_key"]["found"]
     assert "gone" in found["access_service_token"]["found"]
     assert "shorter than 8" in found["mail_password"]["found"]
@@ -213,6 +213,32 @@ def test_the_examination(shop: Deployment, tmp_path: Path) -> None:
     _, found, _ = checked(shop)
     opened = {name for name, one in found.items() if "everybody on this machine" in one["found"]}
     assert opened == set(shop.secrets) - {"tracker_token"}
+
+
+def test_a_reload_examines_first(shop: Deployment) -> None:
+    """What cannot be used is named and not taken; without systemd it says who restarts it."""
+    service = shop.start_service()
+    before = shop.client.get(f"{shop.private}/secrets").json()
+
+    def reloaded() -> tuple[int, str]:
+        came = run_orrery("secrets", "reload", "--config", str(shop.config))
+        assert_unmarked(came.stdout + came.stderr)
+        return came.returncode, " ".join(came.stderr.split())
+
+    code, said = reloaded()
+    assert (code, "holds these values already: " in said) == (0, True), said
+    file_of(shop, "access_service_token").write_text("short")
+    assert shop.orrery("secrets", "announce", "access_service_token", "--reason", "a test").returncode == 0
+    code, said = reloaded()
+    assert (code, "is shorter than 8" in said, "not touched" in said) == (2, True, True), said
+    file_of(shop, "access_service_token").write_text(f"{MARK}-a-new-one")
+    code, said = reloaded()
+    assert (code, "restart it for access_service_token the way you started it" in said) == (1, True), said
+    assert shop.client.get(f"{shop.private}/secrets").json() == before
+    stop(service)
+    shop.start_service()
+    code, said = reloaded()
+    assert (code, "holds these values already: " in said) == (0, True), said
 
 
 def test_an_unknown_secret_is_not_announced(shop: Deployment) -> None:

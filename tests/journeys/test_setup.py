@@ -11,6 +11,7 @@ import pytest
 import tomlkit
 
 from orrery.app.setup.steps import steps
+from tests.journeys.terminal import INTERRUPT, terminal
 from tests.support.deployment import PRICE, SIGNING_SECRET, Deployment, beside_a_sandbox
 from tests.support.marked import assert_unmarked
 from tests.support.program import Program, typed
@@ -136,22 +137,48 @@ def test_a_file_of_answers(shop: Shop) -> None:
         assert (code, sentence in said, step in shop.done()) == (1, True, False), said
         shop.exchanged(section, name, right)
     code, said = shop.set_up()
-    assert (code, "ALL GREEN" in said) == (0, True), said
+    assert (code, "Left: the service does not run." in said) == (1, True), said
     assert shop.settings["sites"] == [SITE]
     assert "# Where answers go" in tomlkit.dumps(shop.settings)
     modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in (shop.folder / "secrets").iterdir()}
     assert modes == dict.fromkeys(SECRETS_WRITTEN, 0o600)
     assert PASSWORD not in (shop.folder / "secrets/admin_password_hash").read_text(encoding="utf-8")
     before = shop.written()
-    code, said = shop.set_up()
-    assert said.count("done before") == len(shop.done()) == len(steps()) - len(LEFT_OUT), said
-    assert shop.written() == before
-    assert len(shop.vendors.sandbox.mail_to(TO)) == 1
     service = Program(("serve", "--config", str(shop.folder / "orrery.toml")), shop.vendors.folder / "serve.log")
     try:
         shop.vendors.await_answer(service, shop.vendors.public)
+        code, said = shop.set_up()
     finally:
         service.clear_away()
+    assert (code, "ALL GREEN" in said) == (0, True), said
+    assert said.count("done before") == len(shop.done()) == len(steps()) - len(LEFT_OUT), said
+    assert shop.written() == before
+    assert len(shop.vendors.sandbox.mail_to(TO)) == 1
+
+
+def test_at_a_terminal(shop: Shop) -> None:
+    """A pasted key is not shown; what is pasted beyond a line answers nothing; Ctrl-C ends it."""
+    before = [step.name for step in steps()][:4]
+    (shop.folder / "setup.toml").write_text(tomlkit.dumps({"done": before}), encoding="utf-8")
+    pasted = '{\n "type": "service_account",\n "private_key": "not to be shown"\n}'
+    with terminal("setup", "--config", str(shop.folder / "orrery.toml")) as shown:
+        for asked, answer in (
+            ("y/N. ", "y"),
+            ("property_id: ", "G-12"),
+            ("property_id: it has digits only(?s:.)*stops here: ", ""),
+            ("property_id: ", '"12"\nbeyond the line'),
+            ("account_key: ", pasted),
+            ("stops here: ", ""),
+            ("property_id .12.: ", ""),
+            ("account_key .kept.: ", INTERRUPT),  # `input` may miss one at its beginning
+        ):
+            shown.wait_for(asked)
+            shown.type(answer)
+        shown.wait_for("Ended. Type the same command again")
+        assert shown.end() == 1
+        assert "not to be shown" not in shown.shown
+    assert (shop.folder / "secrets/analytics_service_account_key").read_text(encoding="utf-8").strip() == pasted
+    assert shop.settings["live"]["property_id"] == "12"
 
 
 def test_a_store_is_not_made_anew_over_sales(shop: Shop) -> None:

@@ -167,7 +167,6 @@ class GoingLive:
         owner.answers = {"orrery setup": self.dialogue("live")}
         owner.follow(live)
         self.buy("live")
-        self.after_all()
         return took
 
     def change_releases(self) -> None:
@@ -193,7 +192,10 @@ class GoingLive:
     def dialogue(self, mode: str) -> tuple[Answer, ...]:
         """Return what is answered to `orrery setup`, in its order."""
         key = Answer(vendors.restricted(mode), "processor_api_key")
-        price, webhook = Answer("1", "price_id"), Answer(lambda _: self.endpoint(mode), "webhook_signing_secret")
+        price, webhook = (
+            Answer(vendors.price(mode), "price_id"),
+            Answer(lambda _: self.endpoint(mode), "webhook_signing_secret"),
+        )
         if mode == "live":
             return key, price, webhook, Answer(self.signed, "Press Enter once you have signed")
         yes = ("y", "[y/N]")
@@ -248,7 +250,6 @@ class GoingLive:
         self.switch_to_live(owner, endpoint, live)
         owner.follow(green)
         self.buy("live")
-        self.after_all()
 
     def after_all(self) -> None:
         """See that the machine goes on by itself, and that no log has a secret."""
@@ -282,14 +283,18 @@ class GoingLive:
         owner.ends = {}
         intent = re.search(r"orrery approvals sign (in-\w+)", self.root.shown)
         assert intent
-        signing = self.owner(self.me)
-        signing.values = {"in-5d0c3e9a1f22": intent[1]}
-        signing.follow(section(SIGNING, "As yourself, beside the service"))
+        self.sign(intent[1])
         owner.follow(step[first + 1 :])
 
-    def buy(self, mode: str) -> None:
+    def sign(self, intent: str) -> None:
+        """Sign an intent at the owner's own terminal, by the page."""
+        signing = self.owner(self.me)
+        signing.values = {"in-5d0c3e9a1f22": intent}
+        signing.follow(section(SIGNING, "As yourself, beside the service"))
+
+    def buy(self, mode: str, name: str = "buyer") -> None:
         """Buy once as a visitor, and see that buyer and owner hear of it and that the buyer has access."""
-        buyer = f"{mode}.buyer.{self.sold}@example.org"
+        buyer = f"{mode}.{name}.{self.sold}@example.org"
         wanted = json.dumps({"productType": "cert", "vendorSlug": "northwind", "certCode": "cloud-navigator"})
         json_type = ("--header", "Content-Type: application/json")
         started = json.loads(self.fetch(f"https://{SHOP}/guided/api/checkout", *json_type, "--data", wanted))
@@ -331,7 +336,8 @@ class GoingLive:
 
     def secrets(self) -> list[str]:
         """Return what was pasted and must stand in no log."""
-        pasted = [word(mode) for mode in ("test", "live") for word in (vendors.restricted, vendors.unrestricted)]
+        kinds = vendors.restricted, vendors.unrestricted, vendors.next_restricted
+        pasted = [word(mode) for mode in ("test", "live") for word in kinds]
         return [*pasted, PASSWORD, vendors.MAIL_PASSWORD, vendors.PUSH_TOKEN]
 
     def answers(self, mode: str) -> dict[str, tuple[Answer, ...]]:

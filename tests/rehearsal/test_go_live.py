@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.rehearsal.afterwards import come_back
 from tests.rehearsal.going_live import BY_HAND, PAGE, rehearsal
 from tests.rehearsal.page import Typed, pieces
 from tests.support.soak import SOAKING
@@ -23,6 +24,8 @@ def test_go_live_on_this_debian(tmp_path: Path) -> None:
         pytest.skip(why)
     with rehearsal(Path("/"), tmp_path / "offered", installed=True) as going_live:
         _ = going_live.set_up()
+        come_back(going_live, whole=SOAKING)
+        going_live.after_all()
 
 
 @pytest.mark.skipif(not SOAKING, reason="takes minutes: ./run soak rehearsal")
@@ -32,13 +35,17 @@ def test_go_live_on_a_fresh_debian(tmp_path: Path, page: Path, capsys: pytest.Ca
     assert not refused(), refused()
     fresh_debian(root := tmp_path / "root", page)
     with rehearsal(root, tmp_path / "offered", installed=False) as going_live:
+        took = ""
         if page == PAGE:
             took = going_live.set_up()
+        else:
+            going_live.to_the_end()
+        come_back(going_live, whole=True)
+        going_live.after_all()
+        if page == PAGE:
             going_live.change_releases()
             with capsys.disabled():
                 print(f"\nWithout the owner's own time: {took}.")  # noqa: T201  what is measured
-        else:
-            going_live.to_the_end()
 
 
 def fresh_debian(root: Path, page: Path) -> None:

@@ -35,8 +35,13 @@ CERTIFICATE = "vendors.pem"
 
 
 def price(mode: str) -> str:
-    """Return the id of the one price in a mode."""
+    """Return the id of the price of what is sold in a mode."""
     return f"price_{mode}_navigator"
+
+
+def second_price(mode: str) -> str:
+    """Return the id of the price of another product."""
+    return f"price_{mode}_data"
 
 
 def unrestricted(mode: str) -> str:
@@ -49,6 +54,11 @@ def restricted(mode: str) -> str:
     return f"rk_{mode}_rehearsal"
 
 
+def next_restricted(mode: str) -> str:
+    """Return a second key with these rights, for a rotation."""
+    return f"{restricted(mode)}_2"
+
+
 def prepare(folder: Path, authority: Authority) -> None:
     """Write what the vendors need: their certificate, and the analytics account's key."""
     authority.certify(*NAMES).rename(folder / CERTIFICATE)
@@ -59,14 +69,19 @@ def prepare(folder: Path, authority: Authority) -> None:
 def config(folder: Path) -> SandboxConfig:
     """Return the sandbox that plays all of them."""
     keys = {unrestricted(mode): frozenset({EVERYTHING}) for mode in ("test", "live")}
-    keys |= {restricted(mode): frozenset(PERMISSIONS) for mode in ("test", "live")}
+    few = (restricted, next_restricted)
+    keys |= {key(mode): frozenset(PERMISSIONS) for key in few for mode in ("test", "live")}
     return SandboxConfig(
         base_url="https://api.stripe.com",
         pages_url="https://checkout.stripe.com/c",
         hosts=NAMES,
         push_host="ntfy.example",
         api_keys=keys,
-        prices=tuple(PriceSeed(price(mode), "Cloud Navigator", 4900, mode=mode) for mode in ("test", "live")),
+        prices=tuple(
+            PriceSeed(one, title, 4900, mode=mode)
+            for mode in ("test", "live")
+            for one, title in ((price(mode), "Cloud Navigator"), (second_price(mode), "Data Navigator"))
+        ),
         state_path=folder / "vendors.db",
         smtp_host=OUTSIDE,
         smtp_port=587,

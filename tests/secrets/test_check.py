@@ -147,7 +147,7 @@ async def test_an_announced_rotation(checked: CheckedSecrets) -> None:
         checked.clock.advance(PUSHED_AFTER.total_seconds())
     (push,) = await checked.pushes()
     assert (push.title, push.priority) == (BROKEN, "high")
-    assert "Restart the service" in push.body
+    assert "orrery secrets reload" in push.body
     assert "year" not in push.body
     (finding,) = await checked.secrets_check.findings()
     assert (finding.state, finding.essential) == ("broken", False)

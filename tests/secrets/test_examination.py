@@ -5,12 +5,16 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from orrery.ports.health import Round
 from orrery.ports.running_service import RunningSecrets
+from orrery.ports.store import Store
+from orrery.runtime.nodes import NodeIdentity, Nodes
 from orrery.runtime.secret import Form, SecretUse
-from orrery.runtime.secret_probe import RESTART, ProbeContext, Remark, SecretProbe
+from orrery.runtime.secret_probe import RELOAD, ProbeContext, Remark, SecretProbe
 from orrery.secrets.check import HeldSecrets, SecretsCheck
 from orrery.secrets.examination import Examination
 from orrery.secrets.fingerprints import DIRECTORY, Fingerprinting, SecretObservation, SecretObservations
+from tests.support.clock import ManualClock
 from tests.support.running import ServiceInMemory
 from tests.support.secrets_checked import FINGERPRINTS, KEY, TOKEN, UNUSED, USES, CheckedSecrets, lying
 
@@ -52,6 +56,8 @@ class Examined:
     forms: dict[str, Form] = field(default_factory=dict[str, Form])
     service: ServiceInMemory = field(default_factory=ServiceInMemory)
     mode: int = 0o600
+    store: Store = field(init=False)
+    clock: ManualClock = field(init=False)
     given: list[tuple[str, ProbeContext]] = field(default_factory=list[tuple[str, ProbeContext]])
 
     def examination(self) -> Examination:
@@ -69,7 +75,12 @@ class Examined:
         found |= {name: self.observed(name, value) for name, value in self.memory.items()}
         found[DIRECTORY] = SecretObservation("present", "there", "directory", 0o755)
         secrets = LyingSecrets(self.troubles, self.forms, found)
-        return Examination(check, secrets, self.service)
+        self.store, self.clock = checked.store, checked.clock
+        return Examination(check, secrets, self.service, self.node("a", {}))
+
+    def node(self, name: str, common: Mapping[str, str]) -> Nodes:
+        """Return a node with these digests."""
+        return Nodes(self.store, self.clock, NodeIdentity(name, name, lambda: common))
 
     def fingerprint(self, name: str) -> str | None:
         """Return the fingerprint of a secret in memory."""
@@ -145,11 +156,29 @@ async def test_another_value_in_the_running_service() -> None:
     world.running(**{KEY: "first", TOKEN: "first"})
     found, _ = await world.found()
     assert found[KEY]["found"] == "present; it was tried; the running service holds another value"
-    assert found[KEY]["what_to_do"] == f"Do something. {RESTART}"
+    assert found[KEY]["what_to_do"] == f"Do something. {RELOAD}"
+    assert (found[KEY]["in_use"], found[TOKEN]["in_use"], found[UNUSED]["in_use"]) == (False, False, True)
     assert (found[TOKEN]["state"], found[TOKEN]["found"]) == (
         "ok",
         "not found from here; the running service holds one",
     )
+
+
+@pytest.mark.parametrize(("there", "another"), [("first", False), ("second", True), ("", True)])
+async def test_a_node_with_another_value_is_named(
+    world: Examined,
+    there: str,
+    another: bool,  # noqa: FBT001  it comes from the table above
+) -> None:
+    """A node keeps only the beginnings of fingerprints; that it has another value is its own machine's matter."""
+    examination = world.examination()
+    digest = FINGERPRINTS(KEY, there)[:4] if there else ""
+    await world.node("b", {KEY: digest}).pulse(Round(world.clock.now(), []))
+    rows, _ = await examination.run(None)
+    found = {one.secret: one.row() for one in rows}
+    assert (found[KEY]["other_on"], found[KEY]["state"]) == (("b",) if another else (), "ok")
+    assert ("b holds another value" in str(found[KEY]["found"])) is another
+    assert found[TOKEN]["other_on"] == ()
 
 
 async def test_a_secret_that_cannot_be_used_is_not_probed() -> None:

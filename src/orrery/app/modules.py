@@ -26,6 +26,11 @@ START = Module(
         Command(
             "config", "Check the settings as the start does, before a restart.", "orrery.app.cli.config:group"
         ),
+        Command(
+            "secrets reload",
+            "Have the service take secrets that were changed, once they are examined.",
+            "orrery.app.cli.secrets_reload:command",
+        ),
         Command("store", "Make, move, migrate or prove the store.", "orrery.app.cli.store:group"),
         Command(
             "doctor",

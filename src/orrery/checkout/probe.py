@@ -15,7 +15,7 @@ from orrery.checkout.signature import verify
 from orrery.errors import Invalid
 from orrery.ports.clock import Clock
 from orrery.ports.running_service import RunningService
-from orrery.runtime.secret_probe import RESTART, ProbeContext, Remark
+from orrery.runtime.secret_probe import RELOAD, ProbeContext, Remark
 
 BODY = b"A probe of Orrery's own: this is signed, and no event."
 
@@ -81,5 +81,5 @@ def _delivered(verdicts: Sequence[ProbeVerdict]) -> Remark:
     if "unclear" in verdicts:
         return Remark("the running webhook gave no clear answer", "See the service's log.")
     if "no secret" in verdicts:
-        return Remark("the running webhook has no secret", RESTART)
-    return Remark("the running webhook refuses a signed probe", RESTART)
+        return Remark("the running webhook has no secret", RELOAD)
+    return Remark("the running webhook refuses a signed probe", RELOAD)

@@ -157,6 +157,12 @@ class Nodes:
         """Return the nodes that are heard of, the oldest first."""
         return sorted((one for one in self.known.values() if one.is_live(self.now())), key=lambda one: one.began)
 
+    def holding_another(self, name: str, digest: str) -> tuple[str, ...]:
+        """Return the other nodes that run with another value of what they should have in common."""
+        running = [one for one in self.others if one.is_live(self.now())]
+        digests = {one.name: one.common[name] for one in running if name in one.common}
+        return tuple(node for node, theirs in digests.items() if theirs != digest[: len(theirs) or None])
+
     def presence(self, name: str) -> Presence:
         """Return whether a node is there: of one that is not, nothing is known but what it found last."""
         node = self.known.get(name)

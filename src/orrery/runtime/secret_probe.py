@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from orrery.ports.running_service import RunningService
 
-RESTART = "Restart the service."
+RELOAD = "`orrery secrets reload` has the service take it."
 """What to do when the running service holds another value than the present one."""
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from orrery.ports.notifier import Priority
 from orrery.runtime.outbox import OutboxDraft
 from orrery.runtime.secret import SecretUse
+from orrery.runtime.secret_probe import RELOAD
 from orrery.secrets.baseline import SecretEventKind, Trouble
 from orrery.secrets.fingerprints import DIRECTORY
 
@@ -67,7 +68,7 @@ def _push(kind: str, names: Sequence[str], now: datetime) -> OutboxDraft:
 def describe(trouble: Trouble, name: str) -> tuple[str, str]:
     """Return why a secret is not well, and what to do."""
     if trouble == "restart":
-        return _WHY[trouble], f"Restart the service. {_LOOK}"
+        return _WHY[trouble], f"{RELOAD} {_LOOK}"
     if trouble == "refused":
         return _WHY[trouble], _LOOK
     first = "Take the rights away (chmod)." if trouble == "mode" else TRAP

@@ -6,6 +6,7 @@ from orrery.ports.panels import PanelSource
 from orrery.ports.running_service import RunningService
 from orrery.runtime.jobs import Job
 from orrery.runtime.module import load
+from orrery.runtime.nodes import Nodes
 from orrery.runtime.parts import Parts
 from orrery.runtime.runtime import Runtime
 from orrery.secrets.baseline import EVERY
@@ -19,7 +20,7 @@ def build(runtime: Runtime) -> Parts:
     secrets, fingerprints = runtime.need(ObservedSecrets), Fingerprints.of_store(runtime.index_key)
     held = HeldSecrets(secrets.held(fingerprints), fingerprints.keyed_by, secrets.observer, secrets.uses())
     check = SecretsCheck(runtime.store, runtime.clock, held, lambda: secrets.observe(fingerprints))
-    examination = Examination(check, secrets, runtime.port(RunningService))
+    examination = Examination(check, secrets, runtime.port(RunningService), runtime.need(Nodes))
 
     def add_probes(modules: Sequence[Parts]) -> None:
         examination.add_probes(one for parts in modules for one in parts.secret_probes)

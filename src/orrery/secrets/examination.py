@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from orrery.ports.running_service import RunningSecrets, RunningService
+from orrery.runtime.nodes import Nodes
 from orrery.runtime.secret import SecretUse
-from orrery.runtime.secret_probe import RESTART, ProbeContext, Remark, SecretProbe
+from orrery.runtime.secret_probe import RELOAD, ProbeContext, Remark, SecretProbe
 from orrery.secrets.alerts import describe
 from orrery.secrets.baseline import Alarm, Announcement, Baseline
 from orrery.secrets.check import ObservedSecrets, SecretsCheck
@@ -20,11 +21,17 @@ _READ, _PASS = 0o004, 0o001
 
 @dataclass(frozen=True, slots=True)
 class ExaminedSecret:
-    """One examined secret: its state, its fingerprint where it was read from, and the remarks."""
+    """One examined secret: its state, its fingerprint where it was read from, and the remarks.
+
+    `in_use` is whether the service that runs here holds the same, or None where none runs; `elsewhere` are the
+    other nodes that hold another value.
+    """
 
     secret: str
     state: ExaminedState
     fingerprint: str | None
+    in_use: bool | None
+    elsewhere: tuple[str, ...]
     announced: Announcement | None
     remarks: tuple[Remark, ...]
 
@@ -37,6 +44,8 @@ class ExaminedSecret:
             "found": "; ".join(remark.text.rstrip(".") for remark in self.remarks),
             "what_to_do": " ".join(dict.fromkeys(remark.todo for remark in self.remarks if remark.todo)),
             "fingerprint": self.fingerprint,
+            "in_use": self.in_use,
+            "other_on": self.elsewhere,
             "announced_until": until.isoformat() if until else None,
             "reason": self.announced.reason if self.announced else None,
         }
@@ -56,8 +65,10 @@ class _Known:
 class Examination:
     """Examines every secret of a deployment: here, in the running service, and by the probes of the modules."""
 
-    def __init__(self, check: SecretsCheck, secrets: ObservedSecrets, service: RunningService) -> None:
-        self._check = check
+    def __init__(
+        self, check: SecretsCheck, secrets: ObservedSecrets, service: RunningService, nodes: Nodes
+    ) -> None:
+        self._check, self._nodes = check, nodes
         self._secrets = secrets
         self._service = service
         self._probes: dict[str, SecretProbe] = {}
@@ -78,6 +89,7 @@ class Examination:
         """
         observations = await self._secrets.observe(lambda _name, _value: "")
         baselines, announced = await self._check.baselines(), await self._check.announced()
+        await self._nodes.read()
         running = await self._service.held_secrets()
         summary = self._summary(running)
         ours = running if running and running.keyed_by == self._check.held.keyed_by else None
@@ -99,11 +111,12 @@ class Examination:
     async def _examined(self, name: str, use: SecretUse, known: _Known) -> ExaminedSecret:
         mine = self._held(name)
         remarks = [remark async for remark in self._remarks(name, use, known, mine)]
-        elsewhere = known.service is not None and known.service.secrets.get(name) is not None
-        there = mine is not None or elsewhere
+        theirs = known.service.secrets.get(name) if known.service else None
         broken = any(remark.todo for remark in remarks)
-        state: ExaminedState = "broken" if broken else "ok" if there else "off"
-        return ExaminedSecret(name, state, mine, known.announced.get(name), tuple(remarks))
+        state: ExaminedState = "broken" if broken else "ok" if mine or theirs else "off"
+        in_use = mine == theirs if known.service else None
+        elsewhere = self._nodes.holding_another(name, mine or "")
+        return ExaminedSecret(name, state, mine, in_use, elsewhere, known.announced.get(name), tuple(remarks))
 
     async def _remarks(self, name: str, use: SecretUse, known: _Known, mine: str | None) -> AsyncIterator[Remark]:
         theirs = known.service.secrets.get(name) if known.service else None
@@ -122,6 +135,8 @@ class Examination:
                 yield remark
         if mine and known.service:
             yield _compared(mine, theirs)
+        if others := self._nodes.holding_another(name, mine or ""):
+            yield Remark(f"{' and '.join(others)} holds another value")
         if baseline and (alarm := baseline.worst()) and alarm.trouble != "restart":
             yield _alarm_remark(alarm, baseline, mine)
 
@@ -146,7 +161,8 @@ class Examination:
             remarks.append(Remark(*describe(alarm.trouble, DIRECTORY)))
         state: ExaminedState = "broken" if remarks else "ok"
         announced = known.announced.get(DIRECTORY)
-        return [ExaminedSecret(DIRECTORY, state, None, announced, tuple(remarks) or (Remark("present"),))]
+        shown = tuple(remarks) or (Remark("present"),)
+        return [ExaminedSecret(DIRECTORY, state, None, None, (), announced, shown)]
 
 
 def _lost(observed: SecretObservation, baseline: Baseline | None) -> Literal["emptied", "vanished"] | None:
@@ -172,15 +188,15 @@ def _alarm_remark(alarm: Alarm, baseline: Baseline, mine: str | None) -> Remark:
 
 def _missing(name: str, use: SecretUse) -> Remark:
     if use.needed:
-        return Remark(f"missing: {use.effect}", f"Put it into the secret file {name}, and restart the service.")
+        return Remark(f"missing: {use.effect}", f"Put it into the secret file {name}. {RELOAD}")
     return Remark(f"missing. {use.idle}")
 
 
 def _compared(mine: str, theirs: str | None) -> Remark:
     if theirs is None:
-        return Remark("the running service does not hold it", RESTART)
+        return Remark("the running service does not hold it", RELOAD)
     if mine != theirs:
-        return Remark("the running service holds another value", RESTART)
+        return Remark("the running service holds another value", RELOAD)
     return Remark("the running service holds the same")
 
 

@@ -5,7 +5,7 @@ from orrery.runtime.module import Command, Module
 MODULE = Module(
     "secrets",
     ports=("orrery.ports.running_service:RunningService",),
-    needs=("orrery.secrets.check:ObservedSecrets",),
+    needs=("orrery.runtime.nodes:Nodes", "orrery.secrets.check:ObservedSecrets"),
     provides=("orrery.secrets.check:SecretsCheck", "orrery.secrets.examination:Examination"),
     prefixes=("secret:", "secret-announced:"),
     commands=(

@@ -20,6 +20,11 @@ from orrery.app.setup.trials import OwnCommands
 from orrery.errors import Invalid
 
 SITE = '[[sites]]\norigin = "https://shop.example"\nname = "Northwind"\n[checkout]\nseller = "Northwind"\n'
+OF_THE_TEST = {
+    "processor_api_key": "rk_test_key_of_a_shop",
+    "webhook_signing_secret": "whsec_of_the_test",
+    "mail_password": "of the test",
+}
 REFUSED: tuple[tuple[str, int, str], ...] = (
     (SITE, 0o640, "chmod 600"),
     (SITE + SITE.partition("[checkout]")[0], 0o600, "sites.1.origin, sites.1.name"),
@@ -89,15 +94,42 @@ def test_another_answer_to_what_is_done_is_not_passed_over(
     assert files.settings_file.read_bytes() == before
 
 
-def test_no_secret_of_the_test_is_one_of_live_mode(files: DeploymentFiles) -> None:
-    """Kept by Enter, the test's signing secret would refuse every payment that the processor reports."""
-    for step in steps():
-        for question in step.questions:
-            if question.secret:
-                files.write(question, "of the test")
-    files.set_mode("live")
+@pytest.mark.parametrize("given", ["", '[secrets]\nwebhook_signing_secret = "whsec_of_the_test"\n'])
+def test_no_secret_of_the_test_is_one_of_live_mode(
+    files: DeploymentFiles, store: Path, given: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Kept or pasted again, the test's signing secret would refuse every payment that the processor reports."""
+    del store
+    for question in (one for step in steps() for one in step.questions if one.secret in OF_THE_TEST):
+        files.write(question, OF_THE_TEST[question.secret])
+    go_live(files)
     files.remember({"done_live": ["key", "product"]})
-    assert SettingUp(files, answers(files, ""), live=True).run() == "The webhook"
+    assert SettingUp(files, answers(files, given), live=True).run() == "The webhook"
+    assert "webhook_signing_secret" in capsys.readouterr().err
+    assert sorted(file.name for file in files.secrets.iterdir()) == ["mail_password"]
+
+
+def test_a_store_that_setup_made_is_not_made_again(
+    files: DeploymentFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It held sales, perhaps; the vendor is not asked for them."""
+    files.remember({"done": ["site"], "store_test": "2026-11-28 20:40 UTC"})
+    key = answers(files, '[secrets]\nprocessor_api_key = "rk_test_key_of_a_shop"\n')
+    assert SettingUp(files, key, live=False).run() == "The payment processor's key"
+    said = " ".join(capsys.readouterr().err.split())
+    assert (
+        "The store that setup made on 2026-11-28 20:40 UTC is missing: bring it back with `orrery restore" in said
+    )
+    assert not [*files.settings_file.parent.rglob("*.db")]
+
+
+def test_no_store_is_made_where_one_was_moved_away(files: DeploymentFiles, store: Path) -> None:
+    """What is left of a store shows where its sales are."""
+    _ = store.rename(store.with_name("orrery.db.moved"))
+    files.remember({"done": ["site"]})
+    key = answers(files, '[secrets]\nprocessor_api_key = "rk_test_key_of_a_shop"\n')
+    assert SettingUp(files, key, live=False).run() == "The payment processor's key"
+    assert not store.exists()
 
 
 def test_live_mode_comes_after_test_mode(files: DeploymentFiles) -> None:
@@ -125,7 +157,8 @@ def test_a_store_in_use_is_not_put_aside(files: DeploymentFiles, store: Path) ->
 def test_one_store_that_is_aside_is_not_overwritten(files: DeploymentFiles, store: Path) -> None:
     """It stays the owner's."""
     go_live(files)
-    files.set_mode("test")
+    file = files.settings_file
+    file.write_text(file.read_text(encoding="utf-8").replace('mode = "live"', 'mode = "test"'), encoding="utf-8")
     create(store)
     with pytest.raises(Invalid, match="already"):
         go_live(files)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from orrery.errors import StoreMissing, StoreUnavailable
+from orrery.errors import NoStore, StoreUnavailable
 
 SCHEMA_VERSION: Final = 2
 
@@ -66,7 +66,7 @@ def verify(schema: int | None, closed: str | None = None) -> None:
     A release reads its own schema and the one before.
     """
     if schema is None:
-        raise StoreMissing("There is no store in this database: make one with `orrery store create`.")
+        raise NoStore("There is no store in this database: make one with `orrery store create`.")
     if schema not in (SCHEMA_VERSION - 1, SCHEMA_VERSION):
         raise StoreUnavailable(
             f"The store has schema version {schema}, and this release reads {SCHEMA_VERSION - 1} and "

@@ -14,7 +14,7 @@ import apsw
 
 from orrery.adapters.sqlite.database import Database, connect, first_bytes, leave_log
 from orrery.adapters.sqlite.trouble import overwritten, unavailable
-from orrery.errors import Invalid, StoreMissing, StoreUnavailable
+from orrery.errors import Invalid, NoStore, StoreMissing, StoreUnavailable
 
 APPLICATION_ID = 0x4F727279
 """The four bytes ``Orry`` in the file's header: this is one of ours."""
@@ -177,7 +177,7 @@ def require_store(path: Path) -> None:
             f"The store at {path} was moved by `orrery store copy`: name its new place in the settings. "
             f"{moved(path).name} holds what it was."
         )
-    raise StoreMissing(
+    raise NoStore(
         f"There is no store at {path}: make one with `orrery store create` "
         "(`orrery cockpit store create` for the cockpit's), or bring one back with `orrery restore`."
     )

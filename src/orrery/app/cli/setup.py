@@ -33,7 +33,11 @@ def command(
     """
     answering, files = answers_of(answers), DeploymentFiles(config or (SYSTEM_FILE if is_root() else DEFAULT_FILE))
     with files.held():
-        _set_up(files, answering, live=live)
+        try:
+            _set_up(files, answering, live=live)
+        except (KeyboardInterrupt, EOFError):
+            note("\nEnded. Type the same command again to go on there.")
+            end_broken(when=True)
 
 
 def _set_up(files: DeploymentFiles, answers: Answers, *, live: bool) -> None:
@@ -51,6 +55,10 @@ def _set_up(files: DeploymentFiles, answers: Answers, *, live: bool) -> None:
         end_broken(when=True)
     left = start(files, setting_up.commands) or (accepted(files, setting_up.commands, _signed) if live else "")
     wrong = [left] if left else setting_up.commands.broken([""])
+    if not wrong and not setting_up.commands.service_runs():
+        wrong = [
+            f"the service does not run. Start it where it shall stay: {files.command('serve')}. All else is well."
+        ]
     for one in wrong:
         note(f"\nLeft: {one}")
     if not wrong:

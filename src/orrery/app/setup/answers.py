@@ -1,9 +1,12 @@
 """Where the answers of `orrery setup` come from: a person at a terminal, or a file."""
 
+import json
 import stat
 import sys
+import termios
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from getpass import getpass
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -18,6 +21,8 @@ KEEP = "kept"
 """The default that a secret has which is there already: its value is not shown."""
 
 STOP = "s"
+
+_QUOTES = {('"', '"'), ("'", "'"), ("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}")}
 
 
 class Answers(Protocol):
@@ -44,19 +49,20 @@ class Typed:
     """A person at the terminal. What is secret is not shown."""
 
     def wants(self, step: Step) -> bool:
-        return input(f"  {step.wanted} [y/N] ").strip().lower() in {"y", "yes"}
+        return _line(f"  {step.wanted} [y/N] ").lower() in {"y", "yes"}
 
     def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
-        note(
-            f"{question.what}." + (f" {question.where[:1].upper()}{question.where[1:]}." if question.where else "")
-        )
+        note(f"{'; '.join(filter(None, (question.what, question.where)))}.")
         for number, one in enumerate(choices, 1):
             note(f"    {number}  {one}")
         hint = f" [{default}]" if default else " [Enter leaves it out]" if question.optional else ""
         if question.password:
             return self._password(hint)
         shown = f"  {question.key}{hint}: "
-        typed = (getpass(shown) if question.secret and not question.file else input(shown)).strip()
+        asked = _file_or_text if question.file else getpass if question.secret else _line
+        typed = asked(shown).strip()
+        if not question.secret:
+            typed = _unquoted(typed)
         if typed.isdecimal() and 0 < int(typed) <= len(choices):
             return choices[int(typed) - 1].split()[0]
         return typed or ("" if default == KEEP else default)
@@ -73,7 +79,57 @@ class Typed:
         return ""
 
     def again(self, step: Step) -> bool:
-        return input(f"Enter tries {step.title[:1].lower()}{step.title[1:]} again, s stops here: ").strip() != STOP
+        return _line(f"Enter tries {step.title[:1].lower()}{step.title[1:]} again, s stops here: ") != STOP
+
+
+def _unquoted(text: str) -> str:
+    """Return a text without the quotes around it, as it stood in a page or a file."""
+    is_quoted = len(text) > 1 and (text[0], text[-1]) in _QUOTES
+    return text[1:-1].strip() if is_quoted else text
+
+
+def _line(shown: str) -> str:
+    """Return a line that is typed: what was pasted beyond it is no answer to what comes next."""
+    typed = input(shown)
+    _ = termios.tcflush(sys.stdin, termios.TCIFLUSH)
+    return typed.strip()
+
+
+def _file_or_text(shown: str) -> str:
+    """Return the name of a file, or a JSON object that is pasted, which is not shown."""
+    text = ""
+    with _unseen():
+        note("  A file's name, or the text itself, which ends with an empty line. Nothing is shown meanwhile.")
+        _ = sys.stderr.write(shown)
+        _ = sys.stderr.flush()
+        while (line := sys.stdin.readline()).strip():
+            text += line
+            if not text.startswith("{") or _is_whole(text):
+                break
+    note("" if text.startswith("{") else text.strip())
+    return text
+
+
+@contextmanager
+def _unseen() -> Generator[None]:
+    """Show nothing of what is typed: getpass shows nothing of one line, and drops what has come after it."""
+    before = termios.tcgetattr(sys.stdin)
+    flags = before[3]
+    try:
+        before[3] = flags & ~termios.ECHO
+        _ = termios.tcsetattr(sys.stdin, termios.TCSAFLUSH, before)
+        yield
+    finally:
+        before[3] = flags
+        _ = termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        _ = json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 class FileOfAnswers:

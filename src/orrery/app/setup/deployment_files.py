@@ -1,5 +1,6 @@
 """The files that `orrery setup` writes: the settings, the secrets, and what it has to remember."""
 
+import hashlib
 import os
 import re
 import secrets
@@ -22,6 +23,8 @@ from orrery.errors import Invalid, words_of
 
 USER = "orrery"
 """The user of the system's service."""
+
+_OF_TEST = "of_test"
 
 _NAMED = re.compile(r"\{(\w+(?:\.\w+)+)\}")
 """A setting that another value names."""
@@ -105,9 +108,22 @@ class DeploymentFiles:
         else:
             self.remember({question.note: answer})
 
-    def set_mode(self, mode: str) -> None:
-        """Write the mode."""
-        self._write_setting("mode", mode)
+    def set_live(self, differing: Sequence[Question]) -> None:
+        """Write live mode, and take away the secrets of test mode that differ from those of live mode.
+
+        Kept, the test's signing secret would refuse every payment that the processor reports. What is remembered
+        of them only shows that one was given again.
+        """
+        there = [one for one in differing if self.place(one).is_file()]
+        digests = {one.secret: _digest(self.content(one.secret)) for one in there}
+        self.remember({_OF_TEST: {**self.memory().get(_OF_TEST, {}), **digests}})
+        for one in there:
+            self.place(one).unlink()
+        self._write_setting("mode", "live")
+
+    def is_of_the_test(self, question: Question, value: str) -> bool:
+        """Return whether a secret is the one that test mode had."""
+        return self.memory().get(_OF_TEST, {}).get(question.secret) == _digest(value)
 
     def memory(self) -> Mapping[str, Any]:
         """Return what setup remembers: the steps that are done or not wanted, and when it made a store."""
@@ -196,6 +212,10 @@ def text_at(found: Any, name: str) -> str:  # noqa: ANN401  what a TOML file has
         except (KeyError, IndexError, TypeError):
             return ""
     return ", ".join(map(str, cast("list[object]", found))) if isinstance(found, list) else str(found)
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def random_value() -> str:

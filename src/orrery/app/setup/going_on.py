@@ -17,6 +17,8 @@ from orrery.runtime.settings import StoreSettings
 
 UNITS = "orrery.service", "orrery-backup.timer"
 
+NOT_STARTED = "The service did not start: journalctl -u orrery has the reason."
+
 _INTENT = re.compile(r"orrery approvals sign (in-\w+)")
 
 _AS_YOURSELF = """\
@@ -58,7 +60,9 @@ def begin_live(files: DeploymentFiles, commands: OwnCommands) -> None:
         _put_aside(store.store_file)
     elif commands.run("store", "migrate").code == 0:
         raise Invalid("In live mode the store is another one: name an empty database at [store] address first.")
-    files.set_mode("live")
+    files.set_live(
+        [one for step in steps() for one in step.questions if one.secret and one.asked_in(step, live=True)]
+    )
 
 
 def _put_aside(store: Path) -> None:
@@ -81,12 +85,16 @@ def start(files: DeploymentFiles, commands: OwnCommands) -> str:
     if not may_start(files):
         if files.is_the_systems:
             _ = commands.run("backup")  # the first one; where it fails, `doctor` names it
-        note(f"Setup starts nothing here. Start the service in another terminal: {files.command('serve')}")
         return ""
-    if _systemctl("enable", *UNITS) or _systemctl("restart", *UNITS) or _systemctl("start", "orrery-backup"):
-        return "The service did not start: journalctl -u orrery has the reason."
+    if _systemctl("enable", *UNITS) or restart(*UNITS) or _systemctl("start", "orrery-backup"):
+        return NOT_STARTED
     note("Started the service, and its snapshot each day.")
     return ""
+
+
+def restart(*units: str) -> bool:
+    """Restart units; return whether that failed. The service is up again then, since its unit waits for it."""
+    return _systemctl("restart", *units) != 0
 
 
 def accepted(files: DeploymentFiles, commands: OwnCommands, signed: Callable[[str], bool]) -> str:

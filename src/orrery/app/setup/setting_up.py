@@ -1,5 +1,6 @@
 """One run of `orrery setup`: asks, writes, tries, and goes on where it was left."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,13 +9,10 @@ from orrery.app.settings.reader import load_settings
 from orrery.app.setup.answers import KEEP, Answers
 from orrery.app.setup.deployment_files import DeploymentFiles, random_value
 from orrery.app.setup.steps import Question, Step, steps
-from orrery.app.setup.trials import OwnCommands, completed_session
+from orrery.app.setup.trials import OwnCommands, completed_session, has_no_store
 from orrery.errors import DependencyFailed, Invalid, OrreryError, words_of
 from orrery.runtime.console.tables import note
 from orrery.syntax.admin_password import hash_of_new
-
-NO_STORE = "There is no store "
-"""How the sentence begins with which a command ends that finds no store."""
 
 
 class SettingUp:
@@ -23,7 +21,6 @@ class SettingUp:
     def __init__(self, files: DeploymentFiles, answers: Answers, *, live: bool) -> None:
         self.files, self.commands = files, OwnCommands(files)
         self._answers, self._live = answers, live
-        self._written = set[str]()
 
     def run(self) -> str:
         """Do every step that is not done; return the title of the one that is left, or nothing."""
@@ -74,7 +71,7 @@ class SettingUp:
                 ended = self.commands.run(*(self._noted(word) for word in words))
                 if ended.code:
                     return [ended.sentence]
-                note(f"  {ended.sentence}")
+                note(ended.notes)
         except OrreryError as error:
             return [str(error)]
         return []
@@ -93,8 +90,6 @@ class SettingUp:
 
     def _ask(self, step: Step, question: Question) -> None:
         present = self.files.value(question)
-        if self._live and question.secret and question.key not in self._written:
-            present = ""  # it is the test's
         if question.given or (question.random and not question.what):
             if not present:
                 self.files.write(question, self.files.filled(question.given) or random_value())
@@ -111,8 +106,14 @@ class SettingUp:
             return
         if choices and answer not in {one.split()[0] for one in choices}:
             raise Invalid(f"{question.key}: the processor lists no such price for sale.")
-        self.files.write(question, _kept(question, answer))
-        self._written.add(question.key)
+        if question.pattern and not re.fullmatch(question.pattern, answer):
+            raise Invalid(f"{question.key}: {question.form}.")
+        kept = _kept(question, answer)
+        if self._live and self.files.is_of_the_test(question, kept):
+            raise Invalid(
+                f"{question.key}: this is the value of test mode; live mode has its own, in the same place."
+            )
+        self.files.write(question, kept)
 
     def _filled(self, question: Question) -> Question:
         texts = {name: self.files.filled(getattr(question, name)) for name in ("what", "where")}
@@ -134,7 +135,7 @@ class SettingUp:
         found = self.commands.run("store", "migrate")
         if found.code == 0:
             return  # it is there
-        if not found.sentence.startswith(NO_STORE):
+        if not has_no_store(self.files):
             raise DependencyFailed(found.sentence)
         if when := self.files.memory().get(self._made):
             raise Invalid(

@@ -15,7 +15,8 @@ class Question(Section):
     `setting` is written `section.key`, `section.0.key` in the first of several tables, and `section.key[]` for a
     list. `given` is written without a question, and `random` makes a missing value. `default` and
     `given` may name other settings, as `{sites.0.origin}`. `choices` is a command that lists, as JSON, what may be
-    answered. `file`: the answer is the name of a file with the secret; `password`: its hash is kept.
+    answered; `pattern` is what an answer matches, and `form` its description. `file`: the answer is the name of a
+    file with the secret, or at a terminal the text itself; `password`: its hash is kept.
     """
 
     setting: str = ""
@@ -25,6 +26,8 @@ class Question(Section):
     where: str = ""
     default: str = ""
     given: str = ""
+    pattern: str = ""
+    form: str = ""
     choices: tuple[str, ...] = ()
     optional: bool = False
     random: bool = False

@@ -13,10 +13,10 @@ from orrery.adapters.own_process.command import Ended, run_command
 from orrery.app.adapters import Adapters
 from orrery.app.settings.reader import load
 from orrery.app.setup.deployment_files import USER, DeploymentFiles
-from orrery.app.store_place import clock_of
-from orrery.errors import Invalid
+from orrery.app.store_place import clock_of, store_place
+from orrery.errors import Invalid, NoStore, StoreMissing
 from orrery.ports.processor import CheckoutSession, ProcessorReads
-from orrery.runtime.secret_probe import RESTART
+from orrery.runtime.secret_probe import RELOAD
 
 BEFORE_ALL = datetime(2010, 1, 1, tzinfo=UTC)
 """Before the processor had its first session."""
@@ -52,13 +52,28 @@ class OwnCommands:
         found = [row for row in rows if row["part"].startswith(tuple(parts)) and not row["early"]]
         return [f"{one['part']}: {one['why']} {one['todo']}".strip() for one in found if one["state"] == "broken"]
 
+    def service_runs(self) -> bool:
+        """Return whether a service over the same store answers on this machine."""
+        return any(row["in_use"] is not None for row in self.listed("secrets", "check", "--json"))
+
     def bad_secrets(self, names: Sequence[str]) -> list[str]:
         """Return what is wrong with these secrets, in sentences, and what they lack at the vendor."""
         rows = self.listed("secrets", "check", "--json") if names else []
         found = [row for row in rows if row["secret"] in names and row["state"] == "broken"]
         return [
-            f"{row['secret']}: {row['found']} {row['what_to_do']}" for row in found if row["what_to_do"] != RESTART
+            f"{row['secret']}: {row['found']} {row['what_to_do']}" for row in found if row["what_to_do"] != RELOAD
         ]
+
+
+def has_no_store(files: DeploymentFiles) -> bool:
+    """Return whether there is no store, and nothing that is left of one; raise `StoreError` if none can tell."""
+    try:
+        _ = store_place(*load(files.settings_file)).closed()
+    except NoStore:
+        return True
+    except StoreMissing:
+        return False
+    return False
 
 
 def completed_session(files: DeploymentFiles) -> str:

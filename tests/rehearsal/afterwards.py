@@ -1,0 +1,82 @@
+"""The pages that an owner comes back to after going live, typed on the machine that sells."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from tests.docs.documents import LINK
+from tests.rehearsal import vendors
+from tests.rehearsal.going_live import PAGE, GoingLive, pasted
+from tests.rehearsal.page import Seen, Typed, pieces, section, steps
+
+HOW_TO = PAGE.parent
+ROTATING, ADDING, GATEWAY = "rotate-a-secret.md", "change-the-checkout.md", "watch-the-gateway.md"
+ELSEWHERE = {
+    "set-up-by-hand.md": "tests/rehearsal/going_live.py",
+    "approve-a-change.md": "tests/rehearsal/going_live.py",
+    "from-one-machine-to-two.md": "tests/journeys/test_from_one_machine_to_two.py",
+    "run-in-a-container.md": "tests/rehearsal/test_container.py",
+    "upgrade-and-roll-back.md": "tests/rehearsal/going_live.py",
+}
+"""The pages that point into going live and are typed by another file."""
+
+NOT_WHOLE = {
+    "back-up-and-restore.md": "it is of several machines: tests/journeys/test_restore.py and others do it",
+    "schedule-the-refresh.md": "its ways exclude each other: tests/journeys/test_schedules.py does each",
+}
+"""Those that no owner types from top to bottom, and what has their commands."""
+
+
+def pointing_pages() -> list[Path]:
+    """Return the pages with commands that point into going live."""
+    found = [page for page in sorted(HOW_TO.glob("*.md")) if page != PAGE]
+    return [page for page in found if _points(page) and any(isinstance(piece, Typed) for piece in pieces(page))]
+
+
+def _points(page: Path) -> bool:
+    links = LINK.finditer(page.read_text(encoding="utf-8"))
+    return any(link["target"].partition("#")[0] == PAGE.name for link in links)
+
+
+def come_back(shop: GoingLive, *, whole: bool) -> None:
+    """Rotate the processor's key; in the `whole`, do what each of the pages asks for. Then sell once more."""
+    rotate(shop, "processor_api_key", vendors.next_restricted("live"))
+    if whole:
+        both = (
+            f"{shop.host.run('cat /etc/orrery/secrets/webhook_signing_secret').strip()}\n{shop.endpoint('live')}"
+        )
+        rotate(shop, "webhook_signing_secret", both)
+        rotate(shop, "access_service_token", "of-the-practice-sites-next-year")
+        add_a_product(shop)
+        owner = shop.owner(shop.root)
+        owner.follow(section(HOW_TO / GATEWAY, "Expect pings"))
+    shop.buy("live", "of.the.new.key")
+
+
+def rotate(shop: GoingLive, name: str, value: str) -> None:
+    """Do what the page does, with one secret."""
+    owner = shop.owner(shop.root)
+    owner.values = {"processor_api_key": name}
+    owner.answers = {"install -m 0640": pasted(value)}
+    page = steps(HOW_TO / ROTATING)[""]
+    own = [
+        replace(one, texts=tuple(text.replace("processor_api_key", name) for text in one.texts))
+        if isinstance(one, Seen)
+        else one
+        for one in page
+    ]
+    owner.follow(own)
+
+
+def add_a_product(shop: GoingLive) -> None:
+    """Do what the page does: it is not sold before the owner has signed its trial."""
+    setting, first, waits, *rest = section(HOW_TO / ADDING, "A new product")
+    owner = shop.owner(shop.root)
+    owner.values = {"price_…": vendors.second_price("live")}
+    owner.ends = dict.fromkeys(("sudo -u orrery orrery config", "sudo -u orrery orrery checkout"), 1)
+    owner.follow([setting, first, waits])
+    owner.ends = {}
+    intent = re.search(r"orrery approvals sign (in-\w+)", shop.root.shown)
+    assert intent
+    shop.sign(intent[1])
+    owner.follow(rest)
