@@ -68,6 +68,20 @@ def test_a_node_that_is_away_and_comes_back(edge_with: Edged, origin: Origin) ->
         until(lambda: post() or len(other.asked) > 2)
 
 
+def test_a_node_that_is_killed_as_the_other_comes_back(edge_with: Edged, origin: Origin) -> None:
+    """The one that was away is asked at once, though nginx leaves it out for some seconds more."""
+    with running_origin() as other:
+        edge = edge_with(beside(origin.port, other.port))
+        other.stop()
+        for _ in range(4):
+            assert edge.client.post(WEBHOOK).status_code == 200
+        other.start()
+        origin.stop()
+        assert [edge.client.post(WEBHOOK).status_code for _ in range(4)] == [200] * 4
+        assert len(other.asked) == 4
+        origin.start()
+
+
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
 def test_a_node_that_has_answered(edge_with: Edged, origin: Origin, status: int) -> None:
     """An answer is an answer: no other node is asked, and no node is left out, or one broken product stops all."""

@@ -101,8 +101,10 @@ def adapted(folder: Path, ports: Ports, values: Mapping[str, str] | None = None)
 
 def beside(first: int, other: int) -> dict[str, str]:
     """Return the values with which an adapted site has a second node on this machine."""
-    lines = (f"    server 127.0.0.1:{first} {how}\n" for how in ("fail_timeout=4s;", "max_fails=0;"))
-    return {line: line + line.replace(str(first), str(other)) for line in lines}
+    nodes, reads = (f"    server 127.0.0.1:{first} {how};\n" for how in ("fail_timeout=4s", "max_fails=0"))
+    backup = nodes.replace("fail_timeout=4s", "max_fails=0 backup")
+    lines = {nodes: nodes + backup, reads: reads}
+    return {line: those + those.replace(str(first), str(other)) for line, those in lines.items()}
 
 
 def in_clear(site: str, port: int) -> str:
