@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from orrery.adapters.clock import SystemClock
 from orrery.adapters.postgres import PostgresStore, create
 from orrery.adapters.postgres.connection import LIMIT, SeenStore, StoreConnection
 from orrery.adapters.postgres.deadline import Deadline
@@ -164,17 +165,25 @@ def until_the_turn(sent: bytes) -> bytes:
 
 
 async def test_what_has_expired_is_swept(schema: Schema) -> None:
-    """Entries, and the ids of commits older than a day or of a time to come, at most once a second."""
-    clock = WallClock()
+    """Entries, and the ids of commits older than a day or of a time to come, at most once a second.
+
+    A node whose clock is wrong sweeps nothing that is not over by the database's clock, too.
+    """
+    clock = WallClock(SystemClock().now())
+    clock.put(timedelta(days=-2))
     async with schema.opened(clock) as store:
         await store.commit([Put("first", b"", MINIMUM_TTL)], commit_id="first")
         clock.put(timedelta(days=2))
+        await store.commit([Put("now", b"", MINIMUM_TTL)], commit_id="now")
+        assert schema.rows("SELECT key FROM orrery_entries") == [(b"now",)]
+        assert schema.rows("SELECT id FROM orrery_commits") == [(b"now",)]
+        clock.put(timedelta(days=2))
         await store.commit([Put("ahead", b"", MINIMUM_TTL)], commit_id="ahead")
-        assert schema.rows("SELECT key FROM orrery_entries") == [(b"ahead",)]
-        assert schema.rows("SELECT id FROM orrery_commits") == [(b"ahead",)]
+        assert schema.rows("SELECT key FROM orrery_entries ORDER BY key") == [(b"ahead",), (b"now",)]
+        assert schema.rows("SELECT id FROM orrery_commits ORDER BY id") == [(b"ahead",), (b"now",)]
         clock.put(timedelta(days=-2))
-        await store.commit([Put("back", b"")], commit_id="back")
-        assert schema.rows("SELECT id FROM orrery_commits") == [(b"back",)]
+        await store.commit([Delete("now"), Put("back", b"")], commit_id="back")
+        assert schema.rows("SELECT id FROM orrery_commits ORDER BY id") == [(b"back",), (b"now",)]
         schema.change("UPDATE orrery_entries SET expires_at = 0 WHERE key = 'ahead'")
         clock.put(timedelta(seconds=0.9))
         await store.commit([Put("soon", b"")])

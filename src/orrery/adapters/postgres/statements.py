@@ -51,16 +51,21 @@ FROM answer
 # division is computed again when the row changed while its lock was waited for.
 TURN = "SELECT 1 / (epoch = %b AND schema <= %b)::int FROM orrery_store FOR UPDATE"
 
-SWEEP_ENTRIES = """
+# Only what is over by the database's clock, too: a node whose own is days ahead deletes nothing of the others'.
+_SERVER_NOW = "(extract(epoch FROM now()) * 1000000)::bigint"
+SWEEP_ENTRIES = f"""
 DELETE FROM orrery_entries WHERE key = ANY (ARRAY(
-  SELECT key FROM orrery_entries WHERE expires_at <= %b LIMIT %b
+  SELECT key FROM orrery_entries WHERE expires_at <= least(%(now)b, {_SERVER_NOW}) LIMIT %(most)b
 ))
-"""
-SWEEP_COMMITS = """
+"""  # noqa: S608  literals of ours
+SWEEP_COMMITS = f"""
 DELETE FROM orrery_commits WHERE id = ANY (ARRAY(
-  SELECT id FROM orrery_commits WHERE committed_at < %b OR committed_at > %b LIMIT %b
+  SELECT id FROM orrery_commits
+  WHERE committed_at < least(%(now)b, {_SERVER_NOW}) - %(remembered)b
+    OR committed_at > greatest(%(now)b, {_SERVER_NOW}) + %(remembered)b
+  LIMIT %(most)b
 ))
-"""
+"""  # noqa: S608  literals of ours
 
 _COLUMNS = "SELECT key, value, version, expires_at FROM orrery_entries"
 _ALIVE = "(expires_at IS NULL OR expires_at > %b)"

@@ -97,9 +97,10 @@ class Writer:
         """Remove what has expired and what need not be remembered, at most once a second."""
         if self._swept and abs(now - self._swept) < _BETWEEN_SWEEPS:
             return
-        self._swept, stamp = now, microseconds(now)
-        _ = connection.execute(SWEEP_ENTRIES, (stamp, _SWEEP), prepare=True)
-        _ = connection.execute(SWEEP_COMMITS, (stamp - REMEMBERED, stamp + REMEMBERED, _SWEEP), prepare=True)
+        self._swept = now
+        given = {"now": microseconds(now), "remembered": REMEMBERED, "most": _SWEEP}
+        _ = connection.execute(SWEEP_ENTRIES, given, prepare=True)
+        _ = connection.execute(SWEEP_COMMITS, given, prepare=True)
 
     def _explain(self, error: Exception, request: Request) -> Exception:
         self.failed += 1
