@@ -71,12 +71,12 @@ site = "Site"
 
 OF_A_MACHINE = {
     *("access check", "admin password", "analytics key", "backup", "checkout addresses", "checkout prices"),
-    *("gateway", "job", "processor key", "product", "webhook secret"),
+    *("client addresses", "gateway", "job", "processor key", "product", "webhook secret"),
 }
 """What one machine has for itself: its files, its settings, its processes."""
 
 SHARED = {
-    *("client addresses", "dispute", "e-mail to", "fraud clusters", "gateway cloud", "gateway webhook"),
+    *("dispute", "e-mail to", "fraud clusters", "gateway cloud", "gateway webhook"),
     *("live counter", "notifications", "numbers of sales", "payments and access", "practice pages of"),
     *("refused notifications", "sales of this store", "secret", "session creation", "site", "store"),
     *("webhooks", "what visitors get"),

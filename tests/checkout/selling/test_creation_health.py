@@ -12,7 +12,7 @@ from orrery.checkout.collections import CheckoutRecords
 from orrery.checkout.errors import SessionMismatch
 from orrery.checkout.selling.health import CreationHealth
 from orrery.errors import StoreUnavailable
-from orrery.ports.health import Finding
+from orrery.ports.health import URGENT, Finding
 from orrery.ports.processor.errors import ProcessorError, ProcessorRefused, ProcessorUnreachable
 from orrery.ports.store import Put
 from tests.support.clock import ManualClock
@@ -274,13 +274,18 @@ async def test_a_success_at_one_node_ends_the_row_of_all(shop: Checkouts) -> Non
 
 
 async def test_a_fault_of_one_node_does_not_hide_behind_the_other(shop: Checkouts) -> None:
-    """Five in a row at one node are an outage, whatever succeeds at the other meanwhile."""
+    """Five in a row at one node are an outage, whatever succeeds at the other meanwhile; that one stays ready."""
     other = shop.another()
     for _ in range(5):
         await shop.fail()
         await other.local()
         await other.succeeded(CISSP)
-    assert await shop.is_broken()
+    for one, ready in ((shop.health, False), (other, True)):
+        found = await shop.finding(one)
+        assert (found.state, found.priority, found.essential) == ("broken", URGENT, not ready)
+    await other.failed(CISSP, DOWN)
+    await other.succeeded(CISSP)
+    assert (await shop.finding(other)).essential
 
 
 async def test_the_release_before_reads_no_outage_in_a_row(shop: Checkouts) -> None:

@@ -58,6 +58,8 @@ async def test_an_untrusted_proxy_is_found(house: House) -> None:
     await house.health.write()
     found = await house.finding()
     assert (found.part, found.state, found.essential, found.settled) == ("client addresses", "broken", False, True)
+    assert found.of_machine
+    assert (await house.finding(EDGE)).of_machine  # each machine has its own trusted proxies
     assert found.why == "The proxy 10.0.0.5 is not trusted: all buyers behind it share one rate limit."
     assert "Add 10.0.0.5 to [server] trusted_proxies" in found.todo
 

@@ -100,7 +100,8 @@ class CreationHealth:
         self._clock = stored.clock
         self._outage = Lasting(stored.creation_outage, WRITTEN_EVERY)
         self._rows: dict[str, _FailureStreak] = {}
-        self._failed_at = 0.0
+        self._failed_at = float("-inf")
+        self._sold = False
         self._unwritten: Counter[str] = Counter()
         self._uncounted: Counter[str] = Counter()
         """What is in no stored row yet, by row."""
@@ -109,7 +110,7 @@ class CreationHealth:
 
     async def succeeded(self, product: str) -> None:
         """Note that a visitor got a session for a product; a store that fails is only logged."""
-        ended = _ALL, product
+        self._sold, ended = True, (_ALL, product)
         for row in ended:
             _ = self._rows.pop(row, None)
             del self._uncounted[row]
@@ -152,8 +153,9 @@ class CreationHealth:
             return Finding(_CREATION, "ok", why, settled=True, essential=True)
         product = f" All were for {last.product}." if last.product else ""
         why = f"The checkout fails: {period} since {since} UTC, the last at {until}.{product} {last.why}"
-        # An odd session of one product is no reason to take the others off the air.
-        essential = not last.mismatch
+        # An odd session of one product is no reason to take the others off the air, nor is a fault of one node.
+        quiet = self._clock.monotonic() - self._failed_at >= OVER_AFTER.total_seconds()
+        essential = not last.mismatch and not (self._sold and quiet)
         return Finding(_CREATION, "broken", why, last.todo, settled=True, essential=essential, severity=URGENT)
 
     def _count(self, product: str) -> None:
@@ -304,8 +306,9 @@ class ProxyHealth:
 
     def _finding(self, sighting: ProxySighting | None) -> Finding:
         if sighting is None or self._is_over(sighting):
-            return Finding(_ADDRESSES, "ok", essential=False, settled=True)
-        return Finding(_ADDRESSES, "broken", *_described(sighting), essential=False, settled=True)
+            return Finding(_ADDRESSES, "ok", essential=False, settled=True, of_machine=True)
+        # Which proxies are trusted, is in each machine's settings.
+        return Finding(_ADDRESSES, "broken", *_described(sighting), essential=False, settled=True, of_machine=True)
 
     def _is_over(self, sighting: ProxySighting) -> bool:
         """Return whether the sighting is too old, or of a proxy that was not trusted then, and is now."""
