@@ -61,6 +61,7 @@ from orrery.ports.web_sites import WebSites
 from orrery.runtime.collection import Collection, write
 from orrery.runtime.jobs import Job
 from orrery.runtime.module import load
+from orrery.runtime.nodes import Nodes
 from orrery.runtime.parts import Figure, Parts, RestoreReport
 from orrery.runtime.runtime import Runtime
 from orrery.runtime.secret_probe import SecretProbe
@@ -301,8 +302,10 @@ class CheckoutDomain:
 
 def build(runtime: Runtime) -> Parts:
     """Return the checkout over its ports."""
+    stored = CheckoutRecords(runtime.store, runtime.clock, runtime.index_key)
+    stored.store_time = runtime.need(Nodes).now
     checkout = CheckoutDomain(
-        CheckoutRecords(runtime.store, runtime.clock, runtime.index_key),
+        stored,
         runtime.port(Processor),
         runtime.port(ProcessorReads),
         runtime.port(ProcessorWrites),

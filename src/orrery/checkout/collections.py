@@ -30,10 +30,13 @@ TRIAL_LEFT = "preflight-left:"
 
 
 class CheckoutRecords:
-    """Everything that checkout keeps in one store. A person is named in no key, but by a keyed digest."""
+    """Everything that checkout keeps in one store. A person is named in no key, but by a keyed digest.
+
+    `store_time` returns the store's time. It is the clock's until another is known.
+    """
 
     def __init__(self, store: Store, clock: Clock, index_key: bytes) -> None:
-        self.store, self.clock, self.index_key = store, clock, index_key
+        self.store, self.clock, self.index_key, self.store_time = store, clock, index_key, clock.now
         self.references = References.of_store(index_key)
         # By session; indexed by their time, reference and number, and by the buyer while one is known.
         self.access = Collection(store, clock, AccessRecord, "access:", self._index_of_access, life=FOR_EVER)
@@ -82,6 +85,10 @@ class CheckoutRecords:
         # The result of the last check for drift.
         self.drift = Collection(store, clock, records.DriftResult, "checkout-drift", derived=True, life=FOR_EVER)
         self.checked_sites = checked_sites_of(store, clock)
+
+    def times(self) -> tuple[datetime, datetime]:
+        """Return the time by this machine's clock, and by the store's."""
+        return self.clock.now(), self.store_time()
 
     def kept(self) -> list[Collection[Any]]:
         """Return every collection whose records Orrery cannot make again.

@@ -21,7 +21,7 @@ MODULE = Module(
         "orrery.ports.processor:EventReader",
         "orrery.ports.web_sites:WebSites",
     ),
-    needs=("orrery.approvals.approvals:Approvals",),
+    needs=("orrery.approvals.approvals:Approvals", "orrery.runtime.nodes:Nodes"),
     provides=(
         "orrery.checkout.build:CheckoutDomain",
         "orrery.ports.seller:Seller",

@@ -19,12 +19,15 @@ _TIME = re.compile(r"[0-9]{1,12}")
 _HEX = re.compile(r"[0-9a-f]{64}")
 
 
-def verify(body: bytes, header: str, secrets: Sequence[bytes], now: datetime) -> None:
-    """Return if one of `secrets` signed `body` within the tolerance; raise `Invalid` otherwise."""
+def verify(body: bytes, header: str, secrets: Sequence[bytes], *times: datetime) -> None:
+    """Return if one of `secrets` signed `body` within the tolerance of one of `times`; raise `Invalid` otherwise.
+
+    `times` are the time by each clock that may be right.
+    """
     if not secrets or not all(secrets):
         raise Invalid("There is no signing secret to check with.")
     signed_at, candidates = _parse(header)
-    if abs(int(now.timestamp()) - int(signed_at)) > TOLERANCE.total_seconds():
+    if not any(abs(int(one.timestamp()) - int(signed_at)) <= TOLERANCE.total_seconds() for one in times):
         raise Invalid("The signature's time is more than 300 s away.")
     if not _matches(signed_at.encode() + b"." + body, candidates, secrets):
         raise Invalid("No signature matches.")

@@ -154,6 +154,21 @@ async def test_a_wrong_clock(seconds: int, shop: Shop) -> None:
     assert "the clock of this machine" in (await found(shop)).why
 
 
+@pytest.mark.parametrize("wrong", [HOUR, -HOUR])
+async def test_a_machine_whose_clock_differs_from_the_stores(wrong: float) -> None:
+    """What either clock finds fresh is accepted; what neither does, and a wrong secret, are refused as ever."""
+    shop, other = Shop(), ManualClock(START + timedelta(seconds=wrong))
+    shop.stored.store_time = other.now
+    for clock in (shop.clock, other):
+        for seconds in (-300, 300):
+            header = signature(clock.now() + timedelta(seconds=seconds))
+            assert await shop.webhook.receive(BODY, header) == "foreign"
+        await refuse(shop, signature(clock.now(), OTHER))
+        for seconds in (-301, 301):
+            await refuse(shop, signature(clock.now() + timedelta(seconds=seconds)))
+    assert shop.webhook.refusals.counts == {"wrong signature": 2, "clock": 4}
+
+
 async def test_a_stranger_who_waits_for_good_events(shop: Shop) -> None:
     """Junk between all good events is a problem each time, and one push a day, even where no round sees it."""
     for day in (1, 2):

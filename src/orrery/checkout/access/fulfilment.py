@@ -304,7 +304,7 @@ class WebhookReceiver:
         if not self._secrets:
             raise NotConfigured("The webhook has no signing secret.")
         try:
-            verify(body, signature, self._secrets, self._stored.clock.now())
+            verify(body, signature, self._secrets, *self._stored.times())
         except Invalid:
             if body != probe.BODY:
                 await self.refusals.refused(body, signature)

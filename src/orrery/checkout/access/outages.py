@@ -113,7 +113,7 @@ class Refusals:
         return "clock"
 
     def _is_fresh(self, signed_at: datetime) -> bool:
-        return abs(self._clock.now().replace(microsecond=0) - signed_at) <= TOLERANCE
+        return any(abs(one.replace(microsecond=0) - signed_at) <= TOLERANCE for one in self._stored.times())
 
     async def _begin(self, reason: Reason) -> None:
         """Note the beginning of an outage, unless one has begun: at another node, or before a restart.
