@@ -1,17 +1,20 @@
 """Two services over one PostgreSQL database know each other: who is there, and what is wrong with whom."""
 
 import json
+import re
 from collections.abc import Generator
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from tests.support.deployment import Deployment, running
+from tests.support.deployment import Deployment, beside_a_sandbox, running
 from tests.support.marked import ADMIN_PASSWORD
 from tests.support.postgres import Server, running_postgres, skip_without_postgres
 from tests.support.program import FAKETIME
+from tests.support.visiting import Visitor
 from tests.support.waiting import eventually
+from tests.support.webhooks import WEBHOOK, signed
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +39,12 @@ def shop(server: Server, tmp_path: Path) -> Deployment:
 def problems(shop: Deployment) -> dict[str, str]:
     """Let time for a round pass, and return what the first node finds broken, with its line of the nodes."""
     shop.sandbox.advance(10)
-    parts: list[dict[str, str]] = shop.client.get(f"{shop.private}/readyz").json()["parts"]
+    return problems_at(shop, shop.private)
+
+
+def problems_at(shop: Deployment, private: str) -> dict[str, str]:
+    """Return the same of a node's last round."""
+    parts: list[dict[str, str]] = shop.client.get(f"{private}/readyz").json()["parts"]
     return {one["part"]: one["why"] for one in parts if one["state"] == "broken" or one["part"] == "nodes"}
 
 
@@ -88,20 +96,28 @@ def holders(shop: Deployment) -> tuple[dict[str, str], set[str]]:
 
 
 @pytest.mark.skipif(not FAKETIME, reason="there is no libfaketime here")
-def test_a_node_whose_clock_is_an_hour_behind(shop: Deployment) -> None:
-    """It is not ready, says why at both nodes, and takes no lease; with a right clock it is ready."""
+@pytest.mark.parametrize(
+    ("ahead", "words"), [("-1h", "is 3600 s behind"), ("-3d", "s behind"), ("+3d", "is 259200 s ahead of")]
+)
+def test_a_node_whose_clock_is_wrong(shop: Deployment, ahead: str, words: str) -> None:
+    """It is not ready, says why at both nodes, takes no lease, and webhooks all the same."""
     with running(shop):
-        program, address = shop.launch_another_service("shop-b", ahead="-1h")
+        program, address = shop.launch_another_service("shop-b", ahead=ahead)
         shop.await_answer(program, address)
 
         def seen() -> None:
-            shown(shop, "clock on shop-b", "is 3600 s behind the store's.")
+            shown(shop, "clock on shop-b", f"{words} the store's.")
             assert not ready(shop, address)
             processes, held = holders(shop)
             assert held
             assert processes["shop-b"] not in held
 
         eventually(seen)
+        body, signature = signed(
+            shop, {"id": "evt_1", "object": "event", "type": "price.updated", "livemode": False}
+        )
+        answer = shop.client.post(address + WEBHOOK, content=body, headers={"Stripe-Signature": signature})
+        assert answer.status_code == 200, answer.text
         program.end()
         program, address = shop.launch_another_service("shop-b")
         shop.await_answer(program, address)
@@ -111,3 +127,51 @@ def test_a_node_whose_clock_is_an_hour_behind(shop: Deployment) -> None:
             assert ready(shop, address)
 
         eventually(well)
+
+
+@pytest.mark.skipif(not FAKETIME, reason="there is no libfaketime here")
+def test_a_database_whose_clock_is_an_hour_ahead(shop: Deployment) -> None:
+    """Both nodes are ready and sell, and name the database."""
+    with beside_a_sandbox(shop):
+        first, (other, address) = (
+            shop.launch_service(ahead="-1h"),
+            shop.launch_another_service("shop-b", ahead="-1h"),
+        )
+        shop.await_answer(first, shop.public)
+        shop.await_answer(other, address)
+        eventually(lambda: shown(shop, "clock", "The clock of the database is wrong"))
+        assert ready(shop, shop.public)
+        assert ready(shop, address)
+        assert holders(shop)[1]
+        visitor = Visitor(shop)
+        visitor.await_access(visitor.buy())
+
+
+def test_two_services_of_one_name_share_no_lease(shop: Deployment) -> None:
+    """The second is not ready; a process holds a lease, and not a name, so the second takes it only later."""
+    with beside_a_sandbox(shop):
+        first = shop.start_service()
+        shop.await_reconciled()
+        ((name, process),) = holders(shop)[0].items()
+        assert holders(shop)[1] == {process}
+        config, _ = shop.configure_another(name)
+        _ = shop.launch_service(config)
+        (port,) = re.findall(r"(?m)^private_port = (\d+)$", config.read_text())
+        second = f"http://127.0.0.1:{port}"
+
+        def refused() -> None:
+            shop.readiness()  # the first writes its record before time goes on
+            assert "Another service on this store" in problems_at(shop, second).get("node name", "")
+            assert holders(shop)[0] == {name: process}
+
+        eventually(refused)
+        first.end()
+
+        def taken_over() -> None:
+            shop.sandbox.advance(10)
+            assert "node name" not in problems_at(shop, second)
+            named, held = holders(shop)
+            assert held == {*named.values()}
+            assert process not in held
+
+        eventually(taken_over)

@@ -40,7 +40,7 @@ class Machine:
     async def look(self) -> Sequence[Finding]:
         """Return what a health round finds, as `Findings` puts it together."""
         await self.nodes.look(self.ahead)
-        found = [*of_store(self.findings, self.nodes), *of_clock(self.ahead)]
+        found = [*of_store(self.findings, self.nodes), *of_clock(self.nodes)]
         return [*named(found, self.nodes), *of_nodes(self.nodes)]
 
     async def beats(self) -> None:
@@ -65,6 +65,11 @@ class Site:
     def started(self, name: str, holder: str = "", **common: str) -> Machine:
         """Return another service, which has not begun."""
         return Machine(name, self.store, self.clock, holder, **common)
+
+    async def not_ready(self) -> list[str]:
+        """Return what keeps services from being ready."""
+        found = [one for machine in self.machines for one in await machine.look()]
+        return [one.part for one in found if one.essential and one.state == "broken"]
 
     async def goes_on(self, time: timedelta, *machines: Machine) -> None:
         """Let the time pass for some of the services, or for all."""
@@ -131,6 +136,7 @@ async def test_a_node_that_stopped_is_not_missed() -> None:
     site.clock.advance(KEPT.total_seconds())
     await site.goes_on(2 * EVERY, a)
     assert [one.name for one in a.nodes.all()] == ["a"]
+    assert [one.key for one in await site.store.scan("node:")] == ["node:a"]
 
 
 async def test_a_node_that_is_back_and_stops() -> None:
@@ -254,47 +260,16 @@ async def test_two_services_of_one_name() -> None:
     assert (await first.broken(), await second.broken()) == (["node name"], [])
 
 
-@pytest.mark.parametrize("ahead", [HOUR, -HOUR, timedelta(seconds=2.1)])
-async def test_a_node_with_a_wrong_clock(ahead: timedelta) -> None:
-    """It is not ready, and takes no lease while another node's clock is right; the others are not misled by it."""
-    site = Site("a")
-    (a,) = site.machines
-    wrong = ManualClock(site.clock.now() + ahead)
-    b = Machine("b", site.store, wrong)
-    b.ahead = ahead
-    for _ in range(2 * SILENT // EVERY):
-        await site.goes_on(EVERY, a)
-        await b.beats()
-        wrong.advance(EVERY.total_seconds())
-    assert await a.broken() == await b.broken() == ["clock on b"]
-    (found,) = [one for one in await b.look() if one.essential]
-    assert (found.part, "timedatectl set-ntp true" in found.todo) == ("clock on b", True)
-    assert (a.nodes.gives_way(), b.nodes.gives_way()) == (False, True)
-    b.ahead = timedelta(seconds=2)
-    await b.look()
-    assert not b.nodes.gives_way()
-    b.ahead = ahead
-    await a.nodes.leave()
-    await b.look()
-    assert not b.nodes.gives_way()  # alone it goes on
-
-
-@pytest.mark.parametrize("ahead", [HOUR, -HOUR])
-async def test_a_wrong_clock_ends_no_acknowledgement(ahead: timedelta) -> None:
-    """What was put aside for a time, or for the longest, is neither forgotten nor pushed by it."""
+async def test_all_that_a_machine_has_is_shown() -> None:
+    """However much is broken on one machine, the others show all of it, and no node takes it for over."""
     site = Site("a", "b")
     a, b = site.machines
-    a.findings = b.findings = [ROOM]
+    b.findings = [replace(DISK, part=f"job: {number}") for number in range(40)]
+    await site.goes_on(3 * SILENT)
+    before = site.store.commits
     await site.goes_on(SILENT)
-    _ = await a.problems.acknowledge("room", HOUR / 2 if ahead == HOUR else None)
-    wrong = Machine("b", site.store, ManualClock(site.clock.now() + ahead), "another process")
-    wrong.ahead, wrong.findings = ahead, b.findings
-    await b.nodes.leave()
-    for _ in range(SILENT // EVERY):
-        await site.goes_on(EVERY, a)
-        await wrong.beats()
-    assert [one.key for one in await a.problems.all() if one.acknowledged] == ["room"]
-    assert await site.desk.told() == ["Broken: room", "Broken: clock on b"]
+    assert len(await a.broken()) == len(await b.broken()) == 40
+    assert site.store.commits - before == 2 * SILENT // PULSE
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ class Findings:
     async def all(self) -> Sequence[Finding]:
         """Return every finding; examines the store first."""
         await self.nodes.look(await self.health.examine())
-        found = [*of_store(await self.health.local(), self.nodes), *of_clock(self.nodes.ahead)]
+        found = [*of_store(await self.health.local(), self.nodes), *of_clock(self.nodes)]
         found += [one for parts in self.modules for check in parts.checks for one in await check()]
         # A job's error may name a record, and with it a session.
         within = self.references.within

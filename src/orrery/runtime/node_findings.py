@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from orrery.ports.health import ACT_TODAY, Finding, Severity
-from orrery.runtime.nodes import MOST_APART, RELEASE, Node, Nodes, ordered, silence_of
+from orrery.ports.health import ACT_TODAY, URGENT, Finding, Severity
+from orrery.runtime.nodes import RELEASE, Node, Nodes, ordered, silence_of
 from orrery.runtime.store_probe import STORE
 
 CLOCK, NODES = "clock", "nodes"
@@ -41,13 +41,25 @@ def _is_lost(finding: Finding) -> bool:
     return finding.part == STORE and finding.state == "broken"
 
 
-def of_clock(ahead: timedelta) -> list[Finding]:
-    """Return a finding where this machine's clock is wrong by the store's."""
-    if abs(ahead) <= MOST_APART:
+def of_clock(nodes: Nodes) -> list[Finding]:
+    """Return a finding where this machine's clock and the store's are apart.
+
+    Only a node with another one beside it whose clock is right is not ready (decision record 94).
+    """
+    if not nodes.is_apart:
         return []
-    direction = "ahead of" if ahead > timedelta(0) else "behind"
-    why = f"The clock of this machine is {abs(ahead).total_seconds():.0f} s {direction} the store's."
-    return [Finding(CLOCK, "broken", why, _SET_CLOCK, essential=True, of_machine=True)]
+    ahead = f"{abs(nodes.ahead).total_seconds():.0f} s {'ahead of' if nodes.ahead > timedelta(0) else 'behind'}"
+    if nodes.gives_way():
+        why, todo = f"The clock of this machine is {ahead} the store's.", _SET_CLOCK
+    elif agreeing := nodes.agreeing():
+        why = f"The clock of the database is wrong: those of {ordered(agreeing)} agree, {ahead} it."
+        todo = f"On the machine of the database: {_SET_CLOCK}"
+        return [Finding(CLOCK, "broken", why, todo, essential=False, severity=URGENT)]
+    else:
+        why = f"The clock of this machine is {ahead} the database's, and no other node shows which one is right."
+        todo = f"On the one that is wrong: {_SET_CLOCK}"
+    is_wrong = nodes.gives_way() and nodes.is_steady()
+    return [Finding(CLOCK, "broken", why, todo, essential=is_wrong, of_machine=True, severity=URGENT)]
 
 
 def of_nodes(nodes: Nodes) -> Iterator[Finding]:
@@ -61,7 +73,7 @@ def of_nodes(nodes: Nodes) -> Iterator[Finding]:
     yield Finding(NODES, "ok", "; ".join(_line(one, nodes) for one in nodes.all()), essential=False)
     for node in nodes.others:
         if node.is_silent(nodes.now()):
-            yield _silent(node)
+            yield from [_silent(node)] if nodes.is_steady() else []
         elif not node.stopped:
             yield from _found_by(node)
     yield from _differences(nodes)

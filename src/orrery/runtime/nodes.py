@@ -21,7 +21,7 @@ from orrery.ports.health import Finding, Round
 from orrery.ports.panels import Panel, utc_text
 from orrery.ports.store import Check, Conflict, Delete, Store
 from orrery.record import Code, Id, Record, RecordPart, Sentence
-from orrery.runtime.collection import Changes, Collection, commit, compare_and_set, write
+from orrery.runtime.collection import FOR_EVER, Changes, Collection, commit, compare_and_set, write
 
 EVERY = timedelta(seconds=10)
 """How often a node looks whether its record is still right, and the most often that it writes it."""
@@ -40,9 +40,6 @@ MOST_APART = timedelta(seconds=2)
 
 RELEASE = "release"
 """The release, among what the nodes should have in common."""
-
-MOST_FOUND = 20
-"""Findings of a node that the others are shown."""
 
 Presence = Literal["here", "away", "gone"]
 """Whether a node is heard of, has stopped or is silent, or is not known, as one that was forgotten."""
@@ -118,9 +115,11 @@ class Nodes:
 
     def __init__(self, store: Store, clock: Clock, own: NodeIdentity) -> None:
         self._store, self._clock, self._own = store, clock, own
-        self._records = Collection(store, clock, Node, "node:", life=KEPT, derived=True)
+        self._records = Collection(store, clock, Node, "node:", life=FOR_EVER, derived=True)
         self._began: datetime | None = None
         self._seen: datetime | None = None
+        self._jumped_at = float("-inf")
+        self._over = set[str]()
         self.name = own.name
         self.known: Mapping[str, Node] = {}
         """All that `look` has found, by their names."""
@@ -135,10 +134,15 @@ class Nodes:
 
     async def look(self, ahead: timedelta) -> None:
         """Read the nodes; a store that fails has its own finding, and leaves what was known."""
+        if self._began and abs(ahead - self.ahead) > MOST_APART:
+            self._jumped_at = self._clock.monotonic()
         self.ahead = ahead
         self._began = self._began or self.now()
         with suppress(StoreError):
-            self.known = {one.name: one for one in (await self._records.all()).values()}
+            found, now = (await self._records.all()).values(), self.now()
+            # By the store's time: by a clock that is days ahead no other would be known, nor any by one behind.
+            self.known = {one.name: one for one in found if abs(now - one.heard) < KEPT}
+            self._over = {one.name for one in found} - {*self.known, self.name}
 
     def now(self) -> datetime:
         """Return the store's time."""
@@ -170,13 +174,33 @@ class Nodes:
             return "here"
         return "away" if node else "gone"
 
+    @property
+    def is_apart(self) -> bool:
+        """Whether this machine's clock and the store's differ by more than they may."""
+        return abs(self.ahead) > MOST_APART
+
     def gives_way(self) -> bool:
         """Return whether this node takes no lease: its clock is wrong, and a node whose clock is right is there.
 
         Alone it goes on: no other would do the jobs, and no lease is taken from another.
         """
-        right = (one for one in self.others if abs(one.ahead) <= MOST_APART.total_seconds())
-        return abs(self.ahead) > MOST_APART and any(one.is_live(self.now()) for one in right)
+        return self.is_apart and any(abs(one.ahead) <= MOST_APART.total_seconds() for one in self._live_others())
+
+    def is_steady(self) -> bool:
+        """Return whether no clock has jumped lately.
+
+        After a jump of the store's, a record is older or newer than it seems until its node writes again.
+        """
+        return self._clock.monotonic() - self._jumped_at >= PULSE.total_seconds()
+
+    def agreeing(self) -> list[Node]:
+        """Return the nodes that are heard of, if there are several and their clocks agree with this machine's."""
+        live, own = self._live_others(), self.ahead.total_seconds()
+        agree = live and all(abs(one.ahead - own) <= MOST_APART.total_seconds() for one in live)
+        return self.live() if agree else []
+
+    def _live_others(self) -> list[Node]:
+        return [one for one in self.live() if one.name != self.name]
 
     async def pulse(self, last: Round) -> None:
         """Write the record of this node after a health round, where it changed or is old."""
@@ -249,11 +273,12 @@ class Nodes:
             ahead=round(self.ahead.total_seconds(), 1),
             not_ready="; ".join(f"{one.part}: {one.why}" for one in broken if one.essential),
             common=dict(self._own.common()),
-            findings=tuple(_stored(one) for one in own[:MOST_FOUND]),
+            findings=tuple(_stored(one) for one in own),
         )
 
     async def _write(self, node: Node, unchanged: Check) -> Conflict | None:
-        outcome = await commit(self._store, Changes([self._records.put(node, self.name)], [unchanged]))
+        over = [Delete(self._records.key(one)) for one in self._over]
+        outcome = await commit(self._store, Changes([self._records.put(node, self.name), *over], [unchanged]))
         return outcome if isinstance(outcome, Conflict) else None
 
 

@@ -185,6 +185,7 @@ class OutageWatch:
         self._outages, self._pauses = outages_of(store, clock), PlannedPauses(store, clock)
         self._findings = findings
         self._began = clock.now()
+        self._known = set[str]()
 
     def of_store(self) -> PartOutage | None:
         """Return the outage of the store, which no store holds."""
@@ -198,7 +199,9 @@ class OutageWatch:
 
     async def notify(self) -> None:
         """Check once; enqueue at most one push about parts that broke and one about parts that work again."""
-        findings = await self._findings()
+        began, findings = self._clock.monotonic(), await self._findings()
+        if self._clock.monotonic() - began > 2 * EVERY.total_seconds():
+            return  # this process was frozen, and what it found is old
         for finding in (one for one in findings if one.part == STORE):
             await self._of_store.see(finding, CheckTime(self._clock.now(), self._began))
         if self._gives_way():
@@ -240,11 +243,12 @@ class OutageWatch:
         causes = {part: severity for part, severity in over.items() if part not in bad}
         causes |= {STORE: URGENT} if self._of_store.now else {}
         causes |= explaining(bad, stored, look.at)
+        ended = self._known - known.keys()
         changes: list[_Change] = []
         for part in {**bad, **known}:
             finding = bad.get(part)
-            if finding and part == STORE:
-                continue  # only memory holds it
+            if finding and (part == STORE or part in ended):
+                continue  # only memory holds it; or another node has found the end since this one looked
             before, unchanged = known.get(part, (None, Absent(self._outages.key(part))))
             after: PartOutage | None = None
             if finding:
@@ -255,6 +259,7 @@ class OutageWatch:
                 write = self._outages.put(after, part) if after else Delete(self._outages.key(part))
                 kept = Changes([write], [unchanged]) + self._as_of_now(part, formerly.get(part))
                 changes.append(_Change(part, before, after, kept))
+        self._known = known.keys() - {one.part for one in changes if one.after is None}
         return changes
 
     def _not_broken(
