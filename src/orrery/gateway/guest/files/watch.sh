@@ -29,9 +29,12 @@ watch() {
 
 is_as_before() {
   if [ "$finding" = paused ]; then is_kept paused-until; else
-    [ "$MainPID" -gt 0 ] && [ -d "/proc/$MainPID" ]
+    [ "$MainPID" -gt 0 ] && is_process "$MainPID"
   fi
 }
+
+# Asks by a signal that sends nothing: /proc shows no process of another user, and the refusal to signal one shows it.
+is_process() { case $(LC_ALL=C kill -0 "$1" 2>&1) in *'No such process'*) return 1 ;; esac; }
 
 check() {
   next_look=$((now + LOOK_SECONDS))
