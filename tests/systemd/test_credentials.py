@@ -45,7 +45,8 @@ def test_an_exhausted_budget_is_pushed_once_and_the_unit_starts_when_the_credent
     machine.run("systemctl stop exhausted-recover.timer")
     machine.run("for i in $(seq 25); do systemctl restart exhausted.service || true; done")
     gateway.goes("failed/failed")
-    assert gateway.shows("Result") == "exit-code"
+    # On a busy machine the last restart comes when the budget is spent already, and is refused for that.
+    assert gateway.shows("Result") in ("exit-code", "start-limit-hit")
     eventually(gateway.has_pushed(1))
     machine.run(f"{gateway.script}; {gateway.script}")
     gateway.goes("failed/failed")
