@@ -41,7 +41,7 @@ MUTATIONS = [
     Mutation(
         "the webhook checks no signature",
         "checkout/access/fulfilment.py",
-        "            verify(body, signature, self._secrets, self._stored.clock.now())\n",
+        "            verify(body, signature, self._secrets, *self._stored.times())\n",
         "            pass\n",
     ),
     Mutation(
@@ -53,14 +53,14 @@ MUTATIONS = [
     Mutation(
         "the signing time may lie anywhere",
         "checkout/signature.py",
-        "    if abs(int(now.timestamp()) - int(signed_at)) > TOLERANCE.total_seconds():\n",
+        "    if not any(abs(int(one.timestamp()) - int(signed_at)) <= TOLERANCE.total_seconds() for one in times):\n",
         "    if False:\n",
     ),
     Mutation(
         "the signing time may lie in the future",
         "checkout/signature.py",
-        "abs(int(now.timestamp()) - int(signed_at))",
-        "int(now.timestamp()) - int(signed_at)",
+        "abs(int(one.timestamp()) - int(signed_at))",
+        "int(one.timestamp()) - int(signed_at)",
     ),
     Mutation(
         "an empty secret checks",

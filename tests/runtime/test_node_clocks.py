@@ -164,3 +164,68 @@ async def test_a_wrong_clock_ends_no_acknowledgement(ahead: timedelta) -> None:
         await wrong.beats()
     assert [one.key for one in await a.problems.all() if one.acknowledged] == ["room"]
     assert await site.desk.told() == ["Broken: room", "Broken: clock on b"]
+
+
+@pytest.mark.parametrize("names", ["ab", "abc"])
+async def test_a_database_whose_clock_drifts_over_the_limit(names: str) -> None:
+    """No node takes another for right that is as wrong as itself, however near to the limit."""
+    site = Site(*names)
+    await site.goes_on(SILENT)
+    for hundredths in range(190, 215):
+        for number, one in enumerate(site.machines):
+            one.ahead = timedelta(seconds=(hundredths + number) / 100)
+        await site.goes_on(EVERY)
+        assert await site.not_ready() == []
+        assert not all(one.nodes.gives_way() for one in site.machines)
+    await site.goes_on(SILENT)
+    assert await site.desk.told() == ["Broken: clock"]
+
+
+async def test_a_database_whose_clock_is_set_a_little() -> None:
+    """A small step over the limit is a jump, too: until each node has looked, none is off the air."""
+    site = Site("a", "b")
+    for one in site.machines:
+        one.ahead = timedelta(seconds=0.3)
+    await site.goes_on(SILENT)
+    for one in site.machines:
+        one.ahead = timedelta(seconds=2.2)
+        assert await site.not_ready() == []
+    await site.goes_on(SILENT)
+    assert (await site.not_ready(), await site.desk.told()) == ([], ["Broken: clock"])
+
+
+async def test_a_node_is_off_the_air_only_while_another_one_is_ready() -> None:
+    """One whose clock is right, and whose disk is full, does the jobs; the other one answers."""
+    site = Site("a", "b")
+    a, b = site.machines
+    b.ahead = timedelta(seconds=3)
+    await site.goes_on(2 * PULSE)
+    assert await site.not_ready() == ["clock on b"]
+    a.findings = [replace(DISK, essential=True)]
+    await site.goes_on(2 * EVERY)
+    assert (await site.not_ready(), b.nodes.gives_way()) == (["disk on a"], True)
+
+
+@pytest.mark.parametrize("ahead", [(4, 5.9, 7), (0, 5, 5), (5.04, 7.04)])
+async def test_nodes_describe_the_same_clocks_alike(ahead: tuple[float, ...]) -> None:
+    """Each node shows the same parts, and two that agree against the store are told of each other."""
+    site = Site(*"abc"[: len(ahead)])
+    for one, seconds in zip(site.machines, ahead, strict=True):
+        one.ahead = timedelta(seconds=seconds)
+    await site.goes_on(PULSE)
+    shown = [{one.part for one in await each.look() if one.state == "broken"} for each in site.machines]
+    assert all(one == shown[0] for one in shown)
+    why = {one.part: one.why for one in await site.machines[0].look()}
+    if ahead == (0, 5, 5):
+        assert why["clock on b"].endswith("So is that of c: see which ones are right.")
+
+
+async def test_a_node_is_missed_while_a_clock_jumps_all_the_time() -> None:
+    """The half minute in which nothing is concluded is not begun again before its end."""
+    site = Site("a", "b")
+    a, _ = site.machines
+    await site.goes_on(SILENT)
+    for number in range(30):
+        a.ahead = timedelta(seconds=3 * (number // 2 % 2))
+        await site.goes_on(EVERY, a)
+    assert "Broken: node b" in await site.desk.told()

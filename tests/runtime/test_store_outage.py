@@ -15,7 +15,7 @@ from orrery.runtime.outbox import Outbox
 from orrery.runtime.store_probe import broken_store
 from orrery.runtime.watch import OutageWatch
 from tests.support.clock import ManualClock
-from tests.support.hasty_loop import run_ahead
+from tests.support.hasty_loop import run_ahead, run_without_pauses
 from tests.support.notifiers import ScriptedNotifier
 from tests.support.unreliable_store import UnreliableStore
 
@@ -58,6 +58,29 @@ class Watched:
     async def enqueued(self) -> list[tuple[str, str]]:
         """Return title and text of what went through the outbox."""
         return [(row.title, row.body) async for row in Outbox(self.store, self.clock, {}).rows()]
+
+
+def test_a_round_that_a_store_delays_is_no_freeze() -> None:
+    """A database that hangs makes each round longer than two are apart: its outage is pushed all the same."""
+
+    async def watched() -> list[OutgoingMessage]:
+        one = Watched()
+        one.findings = [FULL]
+
+        async def slow() -> Sequence[Finding]:
+            for _ in range(25):
+                passed = asyncio.Event()
+                _ = asyncio.get_running_loop().call_later(1, passed.set)
+                _ = await passed.wait()
+                one.clock.advance(1)
+            return one.findings
+
+        watch = OutageWatch(one.store, one.clock, slow, one.push)
+        for _ in range(4):
+            await watch.notify()
+        return one.push.accepted
+
+    assert [one.title for one in run_without_pauses(watched())] == ["Broken: store"]
 
 
 async def test_one_urgent_push_and_one_all_clear() -> None:
@@ -182,5 +205,9 @@ def test_a_push_service_that_does_not_answer_holds_up_one_round() -> None:
     """The wait has a deadline of its own."""
     one = Watched(Silent())
     one.watch = one.another(UnavailableStore(StoreUnavailable("The disk is full.")))
-    run_ahead(one.rounds(4, FULL), 3600)
+
+    def is_sent() -> None:
+        assert one.push.accepted
+
+    run_ahead(one.rounds(4, FULL), 3600, is_sent)
     assert len(one.push.accepted) == 1

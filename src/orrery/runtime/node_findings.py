@@ -50,7 +50,9 @@ def of_clock(nodes: Nodes) -> list[Finding]:
         return []
     ahead = f"{abs(nodes.ahead).total_seconds():.0f} s {'ahead of' if nodes.ahead > timedelta(0) else 'behind'}"
     if nodes.gives_way():
-        why, todo = f"The clock of this machine is {ahead} the store's.", _SET_CLOCK
+        others = nodes.as_wrong()
+        agree = f" So is that of {ordered(others)}: see which ones are right." if others else ""
+        why, todo = f"The clock of this machine is {ahead} the store's.{agree}", _SET_CLOCK
     elif agreeing := nodes.agreeing():
         why = f"The clock of the database is wrong: those of {ordered(agreeing)} agree, {ahead} it."
         todo = f"On the machine of the database: {_SET_CLOCK}"
@@ -58,8 +60,9 @@ def of_clock(nodes: Nodes) -> list[Finding]:
     else:
         why = f"The clock of this machine is {ahead} the database's, and no other node shows which one is right."
         todo = f"On the one that is wrong: {_SET_CLOCK}"
-    is_wrong = nodes.gives_way() and nodes.is_steady()
-    return [Finding(CLOCK, "broken", why, todo, essential=is_wrong, of_machine=True, severity=URGENT)]
+    return [
+        Finding(CLOCK, "broken", why, todo, essential=nodes.can_be_replaced(), of_machine=True, severity=URGENT)
+    ]
 
 
 def of_nodes(nodes: Nodes) -> Iterator[Finding]:

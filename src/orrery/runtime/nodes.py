@@ -134,9 +134,11 @@ class Nodes:
 
     async def look(self, ahead: timedelta) -> None:
         """Read the nodes; a store that fails has its own finding, and leaves what was known."""
-        if self._began and abs(ahead - self.ahead) > MOST_APART:
+        # As it is in the record: nodes that compare unlike figures would each take another for the right one.
+        before, self.ahead = self.ahead, timedelta(seconds=round(ahead.total_seconds(), 1))
+        jumped = abs(self.ahead - before) > MOST_APART or (abs(before) > MOST_APART) != self.is_apart
+        if self._began and jumped and self.is_steady():
             self._jumped_at = self._clock.monotonic()
-        self.ahead = ahead
         self._began = self._began or self.now()
         with suppress(StoreError):
             found, now = (await self._records.all()).values(), self.now()
@@ -184,20 +186,37 @@ class Nodes:
 
         Alone it goes on: no other would do the jobs, and no lease is taken from another.
         """
-        return self.is_apart and any(abs(one.ahead) <= MOST_APART.total_seconds() for one in self._live_others())
+        return self.is_apart and bool(self._right())
+
+    def can_be_replaced(self) -> bool:
+        """Return whether the clock is wrong and a node whose clock is right is ready; not right after a jump."""
+        return self.is_apart and self.is_steady() and any(not one.not_ready for one in self._right())
 
     def is_steady(self) -> bool:
         """Return whether no clock has jumped lately.
 
-        After a jump of the store's, a record is older or newer than it seems until its node writes again.
+        After a jump of the store's, a record is older or newer than it seems until its node writes again. Of a
+        clock that jumps all the time, that is taken for the first half minute.
         """
         return self._clock.monotonic() - self._jumped_at >= PULSE.total_seconds()
 
     def agreeing(self) -> list[Node]:
-        """Return the nodes that are heard of, if there are several and their clocks agree with this machine's."""
-        live, own = self._live_others(), self.ahead.total_seconds()
-        agree = live and all(abs(one.ahead - own) <= MOST_APART.total_seconds() for one in live)
+        """Return the nodes that are heard of, if there are several and all clocks agree; the same at each node."""
+        all_ahead = [self._seconds, *(one.ahead for one in self._live_others())]
+        agree = len(all_ahead) > 1 and max(all_ahead) - min(all_ahead) <= MOST_APART.total_seconds()
         return self.live() if agree else []
+
+    def as_wrong(self) -> list[Node]:
+        """Return the other nodes whose clocks agree with this one, which is apart from the store's."""
+        near = MOST_APART.total_seconds()
+        return [one for one in self._live_others() if abs(one.ahead - self._seconds) <= near < abs(one.ahead)]
+
+    @property
+    def _seconds(self) -> float:
+        return self.ahead.total_seconds()
+
+    def _right(self) -> list[Node]:
+        return [one for one in self._live_others() if abs(one.ahead) <= MOST_APART.total_seconds()]
 
     def _live_others(self) -> list[Node]:
         return [one for one in self.live() if one.name != self.name]
@@ -270,7 +289,7 @@ class Nodes:
             holder=self._own.holder,
             began=self._began or self.now(),
             heard=self.now(),
-            ahead=round(self.ahead.total_seconds(), 1),
+            ahead=self._seconds,
             not_ready="; ".join(f"{one.part}: {one.why}" for one in broken if one.essential),
             common=dict(self._own.common()),
             findings=tuple(_stored(one) for one in own),

@@ -204,9 +204,14 @@ def aside_of(finding: Finding, known: Mapping[str, PartOutage], now: datetime) -
 
 def renamed(broken: Iterable[Finding], known: Mapping[str, PartOutage]) -> dict[str, str]:
     """Return the parts that are known by the name that they had while fewer nodes, or more, were there."""
-    new = [one for one in broken if one.node and one.part not in known and one.otherwise in known]
+    found = {one.part: one for one in broken}
+    new = [one for part, one in found.items() if one.node and part not in known and one.otherwise in known]
     # A release of before noted no node: what it knew of several machines becomes that of the first.
-    first = {one.otherwise: one.part for one in reversed(new) if known[one.otherwise].node in ("", one.node)}
+    first = {
+        one.otherwise: one.part
+        for one in reversed(new)
+        if known[one.otherwise].node in ("", one.node) and one.otherwise not in found
+    }
     return {part: before for before, part in first.items()}
 
 

@@ -29,6 +29,8 @@ from orrery.runtime.problems import OUTAGE, PartOutage, cause_of, explaining, ou
 from orrery.runtime.store_probe import STORE
 
 EVERY = timedelta(seconds=10)
+_TICK = 1.0
+"""Seconds between two looks at whether this process runs."""
 """How often the findings are checked (decision 52)."""
 
 PUSHED_AFTER = timedelta(seconds=30)
@@ -199,9 +201,9 @@ class OutageWatch:
 
     async def notify(self) -> None:
         """Check once; enqueue at most one push about parts that broke and one about parts that work again."""
-        began, findings = self._clock.monotonic(), await self._findings()
-        if self._clock.monotonic() - began > 2 * EVERY.total_seconds():
-            return  # this process was frozen, and what it found is old
+        findings, frozen = await self._look()
+        if frozen:
+            return  # what it found is old
         for finding in (one for one in findings if one.part == STORE):
             await self._of_store.see(finding, CheckTime(self._clock.now(), self._began))
         if self._gives_way():
@@ -222,6 +224,22 @@ class OutageWatch:
         except TimeoutError:
             raise StoreUnavailable("The store does not answer.") from None
         self._of_store.ended = None
+
+    async def _look(self) -> tuple[Sequence[Finding], bool]:
+        """Return what is found, and whether this process was frozen meanwhile.
+
+        A store that hangs makes a round long, too. Only a gap between two ticks of the process is a freeze.
+        """
+        frozen, last = False, self._clock.monotonic()
+        looking = asyncio.ensure_future(self._findings())
+        try:
+            while not looking.done():
+                _ = await asyncio.wait([looking], timeout=_TICK)
+                now = self._clock.monotonic()
+                frozen, last = frozen or now - last > 2 * EVERY.total_seconds(), now
+        finally:
+            _ = looking.cancel()
+        return looking.result(), frozen
 
     async def _changes(self, findings: Sequence[Finding], look: CheckTime) -> list[_Change]:
         """Return the changes of the stored outages; an outage that a newer version wrote stays as it is."""
