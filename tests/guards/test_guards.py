@@ -53,8 +53,8 @@ MUTATIONS = [
     Mutation(
         "the signing time may lie anywhere",
         "checkout/signature.py",
-        "    if not any(abs(int(one.timestamp()) - int(signed_at)) <= TOLERANCE.total_seconds() for one in times):\n",
-        "    if False:\n",
+        "    if not any(abs(int(one.timestamp()) - int(signed_at)) <=",
+        "    if not any(True or abs(int(one.timestamp()) - int(signed_at)) <=",
     ),
     Mutation(
         "the signing time may lie in the future",
