@@ -31,7 +31,7 @@ LONG: dict[str, tuple[str, tuple[str, ...]]] = {
         (
             *("tests/crash", "tests/journeys"),
             *("tests/conformance/test_store_woken.py", "tests/conformance/test_store_copy.py"),
-            "tests/conformance/test_store_races.py",
+            *("tests/conformance/test_store_races.py", "tests/checkout/selling/test_preflight_kills.py"),
         ),
     ),
     "nodes": (
