@@ -21,15 +21,12 @@ def each_case(
     """
     words = [one.strip() for one in names.split(",")] if isinstance(names, str) else [*names]
 
-    def found() -> list[dict[str, Any]]:
+    @cache
+    def rows() -> list[dict[str, Any]]:
         given = cases() if callable(cases) else cases
-        rows = [dict(zip(words, [case] if len(words) == 1 else case, strict=True)) for case in given]
-        assert rows, "a table without a case tests nothing"
-        return rows
-
-    rows = cache(found)
-    if not callable(cases):
-        rows()  # which may be read once
+        found = [dict(zip(words, [case] if len(words) == 1 else case, strict=True)) for case in given]
+        assert found, "a table without a case tests nothing"
+        return found
 
     def made(test: Test) -> Test:
         @wraps(test)
