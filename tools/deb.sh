@@ -1,7 +1,8 @@
 # The Debian package: a Python environment with exactly the locked packages in /opt/orrery, the units, and one launcher.
 # shellcheck shell=bash
 
-# deb FOLDER: two builds of one commit on one release of Debian are the same, byte by byte.
+# deb FOLDER: two builds of one commit on one release of Debian are the same, byte by byte. LEVEL is how hard it is
+# packed: the rehearsal of the tests packs once and unpacks once.
 deb() {
   local into=${1:-dist} stage python version next file
   into=$(mkdir -p "$into" && readlink -f "$into")
@@ -72,5 +73,5 @@ pack_deb() {
     chmod -R u+rwX,go=rX "$stage/opt" "$stage/usr" "$stage/lib" &&
     (cd "$stage" && find opt usr lib -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum >DEBIAN/md5sums) &&
     find "$stage" -depth -print0 | xargs -0 touch -hd "@$SOURCE_DATE_EPOCH" &&
-    dpkg-deb --root-owner-group -Zzstd -z10 --build "$stage" "$file"
+    dpkg-deb --root-owner-group -Zzstd "-z${LEVEL:-10}" --build "$stage" "$file"
 }

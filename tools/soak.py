@@ -31,7 +31,7 @@ LONG: dict[str, tuple[str, tuple[str, ...]]] = {
         (
             *("tests/crash", "tests/journeys"),
             *("tests/conformance/test_store_woken.py", "tests/conformance/test_store_copy.py"),
-            "tests/conformance/test_store_races.py",
+            *("tests/conformance/test_store_races.py", "tests/checkout/selling/test_preflight_kills.py"),
         ),
     ),
     "nodes": (
@@ -83,8 +83,13 @@ LONG: dict[str, tuple[str, tuple[str, ...]]] = {
             *("tests/adapters/test_stripe_objects.py", "tests/adapters/test_stripe_owner_objects.py"),
             *("tests/cockpit/test_plain_text_hostile.py", "tests/gateway/cloud/test_restart.py"),
             *("tests/scanner/unpack/test_decoders.py", "tests/scanner/unpack/test_carriers.py"),
-            "tests/checkout/site/test_opening.py",
+            *("tests/checkout/site/test_opening.py", "tests/conformance/cloud/test_secrets_stay_hidden.py"),
         ),
+    ),
+    "measurements": ("The shortest round of every measurement", ("tests/bench",)),
+    "written": (
+        "A domain and an adapter that `./run new` writes: their style, and the tests that they come with",
+        ("tests/architecture/test_new_domain.py",),
     ),
     "looks": ("Every page in every width and both colour schemes", ("tests/browser",)),
     "browsers": (

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from orrery.runtime.console.tables import of_all
@@ -33,14 +34,17 @@ def is_command(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(one.arg == "runner" for one in (*function.args.args, *function.args.kwonlyargs))
 
 
-COMMANDS = [
-    (str(path.relative_to(SOURCE)), name, counts)
-    for path in sorted(SOURCE.rglob("cli/*.py"))
-    for name, counts in limited(ast.parse(path.read_text(encoding="utf-8")))
-]
+@cache
+def commands() -> list[tuple[str, str, bool]]:
+    """Return each command with --limit: its file, its name, and whether it counts what it leaves out."""
+    return [
+        (str(path.relative_to(SOURCE)), name, counts)
+        for path in sorted(SOURCE.rglob("cli/*.py"))
+        for name, counts in limited(ast.parse(path.read_text(encoding="utf-8")))
+    ]
 
 
-@each_case("command", COMMANDS)
+@each_case("command", commands)
 def test_a_list_that_ends_early_counts_all(command: tuple[str, str, bool]) -> None:
     """Each command with --limit ends with `of_all`, by itself or by what it calls."""
     *_, counts = command
@@ -51,7 +55,7 @@ def test_a_list_that_does_not_count_is_found() -> None:
     """The test reads commands: one that does not count, and those that there are."""
     planted = "def silent(limit, *, runner):\n    show(rows[:limit])"
     assert [*limited(ast.parse(planted))] == [("silent", False)]
-    assert len(COMMANDS) >= 14
+    assert len(commands()) >= 14
 
 
 @each_case(

@@ -13,6 +13,7 @@ import pytest
 
 from orrery.adapters.sqlite import create
 from tests.support.package_copy import LISTING, ROOT, loaded, run_python
+from tests.support.soak import SOAKING
 from tools.new import EXAMPLES
 
 SESSION = Path(__file__).with_name("new_domain_session.py")
@@ -94,6 +95,7 @@ def test_what_is_written(repository: Path) -> None:
         assert all(line in lines for line in before[name].splitlines()), name
 
 
+@pytest.mark.skipif(not SOAKING, reason="the examples that they are copies of are checked: ./run soak written")
 def test_they_pass_the_tests_that_are_named(repository: Path) -> None:
     """The style of what was written holds, and of those tests the ones that meet what is new."""
     named = (("domain", "recipes"), ("adapter", LONG))

@@ -146,12 +146,6 @@ def open_page(chromium: Browser, watch: Watch) -> Iterator[OpenPage]:
 
 
 @pytest.fixture
-def page(open_page: OpenPage) -> Page:
-    """Open a page of usual size."""
-    return open_page(viewport=USUAL)
-
-
-@pytest.fixture
 def network(page: Page) -> Iterator[Network]:
     """Return the network around the page of the module."""
     network = Network(page)
@@ -175,7 +169,7 @@ def module_page(chromium: Browser) -> Iterator[Page]:
 
 
 @pytest.fixture
-def lent_page(module_page: Page, watch: Watch) -> Iterator[Page]:
+def page(module_page: Page, watch: Watch) -> Iterator[Page]:
     """Lend the page of the module, which is as new: without routes, cookies and storage, online, of usual size.
 
     A clock and the scripts that a test puts into it stay: all tests of a module move a clock in it, or none does.

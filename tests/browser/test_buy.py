@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.accessibility import violations_in_both_schemes
 from tests.browser.conftest import OpenPage, Watch
 from tests.support.demo import Demo, running_demo
+from tests.support.soak import SOAKING
 from tests.support.waiting import eventually
 
 BUYER = "ada@example.test"
@@ -154,7 +155,10 @@ def test_unpaid_session_stays_open(demo: Demo, page: Page) -> None:
 
 
 def test_no_page_has_a_barrier(demo: Demo, open_page: OpenPage) -> None:
-    """axe-core finds nothing wrong with any page on the way of a buyer, nor with the owner's, light or dark."""
+    """axe-core finds nothing wrong with any page on the way of a buyer, nor with the owner's, light or dark.
+
+    What the tests of the hosted pages and the owner's page look at is looked at here in `./run soak looks`.
+    """
     owner = {"username": "", "password": demo.password}
     page = open_page(reduced_motion="reduce", http_credentials=owner)
     page.goto(demo.shop)
@@ -163,12 +167,14 @@ def test_no_page_has_a_barrier(demo: Demo, open_page: OpenPage) -> None:
     found += violations_in_both_schemes(page)
     pay(page)
     expect(page.get_by_role("heading", level=1)).to_have_text(UNTIL)
-    found += violations_in_both_schemes(page)
+    found += violations_in_both_schemes(page) if SOAKING else []
     page.get_by_role("link", name="Start practising").click()
     found += violations_in_both_schemes(page)
     for address in (f"{demo.shop}/analytics", f"{demo.shop}/admin"):
         page.goto(address)
         found += violations_in_both_schemes(page)
-    page.goto(f"{demo.private}/owner")
-    expect(page.get_by_role("region", name="Sales")).to_contain_text("sold today")
-    assert found + violations_in_both_schemes(page) == []
+    if SOAKING:
+        page.goto(f"{demo.private}/owner")
+        expect(page.get_by_role("region", name="Sales")).to_contain_text("sold today")
+        found += violations_in_both_schemes(page)
+    assert found == []

@@ -35,12 +35,6 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
 
 
 @pytest.fixture
-def page(lent_page: Page) -> Page:
-    """Return the page of this module."""
-    return lent_page
-
-
-@pytest.fixture
 def site(shop: Deployment, page: Page) -> Site:
     """Return the site."""
     return Site(shop, page)

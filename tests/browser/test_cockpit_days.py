@@ -19,6 +19,12 @@ FILL = """for (let size = 1 << 20; size; size >>= 1)
 BREAK = """localStorage.setItem("orrery.dismissed.2026-11-21", '["row-1",')"""
 
 
+@pytest.fixture
+def page(open_page: OpenPage) -> Page:
+    """Open a page of its own: what a test puts into one, its storage and clock, stays in it."""
+    return open_page()
+
+
 def desk_at(page: Page, cockpit: Cockpit, moment: datetime) -> Desk:
     """Return the page with three rows, on a machine whose clock shows `moment`."""
     page.clock.install(time=moment)

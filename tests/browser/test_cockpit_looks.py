@@ -92,11 +92,12 @@ def test_every_state_is_accessible(
 
 
 def _expect_clean(page: Page, width: int) -> None:
-    assert violations(page) == []
+    scheme_only = () if SOAKING or width == LOOKS[0][0] else ("color-contrast", "target-size")
+    assert violations(page, *scheme_only) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("width", [360, 1280] if SOAKING else [360])
 def test_hostile_texts_are_only_texts(open_page: OpenPage, cockpit: Cockpit, width: int) -> None:
     """Mark-up, overrides of the writing direction, endless words and odd values stay texts of their own row."""
     page = open_page(viewport={"width": width, "height": 800})

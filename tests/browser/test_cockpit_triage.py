@@ -23,12 +23,6 @@ def cockpit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cockpit]:
 
 
 @pytest.fixture
-def page(lent_page: Page) -> Page:
-    """Return the page of this module."""
-    return lent_page
-
-
-@pytest.fixture
 def desk(page: Page, cockpit: Cockpit) -> Desk:
     """Return the page with its rows."""
     return Desk(page, cockpit).begin()

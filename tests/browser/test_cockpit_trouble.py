@@ -14,12 +14,6 @@ ROWS = [made_row(1), made_row(2), made_row(3, source="action-hub", replyable=Fal
 
 
 @pytest.fixture
-def page(lent_page: Page) -> Page:
-    """Return the page of this module."""
-    return lent_page
-
-
-@pytest.fixture
 def desk(page: Page, cockpit: Cockpit) -> Desk:
     """Return the page with three made-up rows."""
     desk = Desk(page, cockpit)

@@ -53,12 +53,6 @@ class Owner(Network):
 
 
 @pytest.fixture
-def page(lent_page: Page) -> Page:
-    """Return the page of this module."""
-    return lent_page
-
-
-@pytest.fixture
 def owner(page: Page) -> Iterator[Owner]:
     """Return the network around the owner's page."""
     owner = Owner(page)

@@ -23,12 +23,6 @@ RECORD = """() => {
 
 
 @pytest.fixture
-def page(lent_page: Page) -> Page:
-    """Return the page of this module."""
-    return lent_page
-
-
-@pytest.fixture
 def pill(page: Page) -> Locator:
     """Return the pill."""
     return page.locator("live-pill")

@@ -16,12 +16,6 @@ PAGES = [
 
 
 @pytest.fixture
-def page(lent_page: Page) -> Page:
-    """Return the page of this module."""
-    return lent_page
-
-
-@pytest.fixture
 def tile(page: Page) -> Locator:
     """Return the tile."""
     return page.locator("live-tile")

@@ -40,12 +40,6 @@ class Planet:
 
 
 @pytest.fixture
-def page(lent_page: Page) -> Page:
-    """Return the page of this module."""
-    return lent_page
-
-
-@pytest.fixture
 def planet() -> Iterator[Planet]:
     """Serve the site, and the access gate that it asks."""
     planet = Planet()

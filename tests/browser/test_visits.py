@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-import pytest
 from playwright.sync_api import Page, expect
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -48,12 +47,6 @@ class Shop:
         """Answer as the page after a payment."""
         self.visits.append(is_visit(request.headers))
         return HTMLResponse("<h1>Paid</h1>")
-
-
-@pytest.fixture
-def page(lent_page: Page) -> Page:
-    """Return the page of this module."""
-    return lent_page
 
 
 @each_case(("way", "visited"), [(way, way in {"link", "redirect", "assign"}) for way in _WAYS])

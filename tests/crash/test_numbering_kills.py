@@ -13,9 +13,10 @@ from tests.crash.workers import Worker, working
 from tests.support.checkout import Shop
 from tests.support.clock import ManualClock
 from tests.support.postgres import running_postgres, skip_without_postgres
+from tests.support.soak import SOAKING
 from tests.support.waiting import PATIENCE
 
-SALES, KILLS = 160, 3
+SALES, KILLS = (160, 3) if SOAKING else (60, 1)
 
 
 async def reached(shop: Shop, count: int, living: Container[str]) -> str:

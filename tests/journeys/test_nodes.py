@@ -12,6 +12,7 @@ from tests.support.deployment import Deployment, beside_a_sandbox, running
 from tests.support.marked import ADMIN_PASSWORD
 from tests.support.postgres import Server, running_postgres, skip_without_postgres
 from tests.support.program import FAKETIME
+from tests.support.soak import SOAKING
 from tests.support.visiting import Visitor
 from tests.support.waiting import eventually
 from tests.support.webhooks import WEBHOOK, signed
@@ -97,7 +98,8 @@ def holders(shop: Deployment) -> tuple[dict[str, str], set[str]]:
 
 @pytest.mark.skipif(not FAKETIME, reason="there is no libfaketime here")
 @pytest.mark.parametrize(
-    ("ahead", "words"), [("-1h", "is 3600 s behind"), ("-3d", "s behind"), ("+3d", "is 259200 s ahead of")]
+    ("ahead", "words"),
+    [("-1h", "is 3600 s behind"), ("+3d", "is 259200 s ahead of"), *[("-3d", "s behind")] * SOAKING],
 )
 def test_a_node_whose_clock_is_wrong(shop: Deployment, ahead: str, words: str) -> None:
     """It is not ready, says why at both nodes, takes no lease, and webhooks all the same."""

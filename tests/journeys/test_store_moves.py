@@ -20,7 +20,7 @@ from tests.support.soak import rounds
 from tests.support.visiting import CHECKOUT, Visitor
 
 PAGE = ROOT / "docs/how-to/move-the-store.md"
-ROWS, KILLS = 20_000, rounds(6)
+ROWS, KILLS = 20_000, rounds(3)
 LONGEST = 1.5
 """Seconds after which the last kill comes: a copy takes about that."""
 FILE, ADDRESS = "/var/lib/orrery/orrery.db", "postgresql://orrery@db-a.example,db-b.example/orrery"

@@ -103,7 +103,8 @@ def rehearsal(root: Path, offered: Path, *, installed: bool) -> Generator["Going
 
 def offer_package(offered: Path) -> None:
     """Put the Debian package of this checkout where the machine finds it."""
-    subprocess.run([ROOT / "run", "deb", offered], check=True, capture_output=True)  # noqa: S603  our own
+    quickly = ["/usr/bin/env", "LEVEL=1", str(ROOT / "run"), "deb", str(offered)]
+    subprocess.run(quickly, check=True, capture_output=True)  # noqa: S603  our own
 
 
 def offer_the_project(offered: Path) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, wraps
 from inspect import iscoroutinefunction, signature
 from typing import Any
 
@@ -11,31 +11,39 @@ import pytest
 Test = Callable[..., Any]
 
 
-def each_case(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:
+def each_case(
+    names: str | tuple[str, ...], cases: Iterable[Any] | Callable[[], Iterable[Any]]
+) -> Callable[[Test], Test]:
     """Run a test with each case, as `pytest.mark.parametrize` takes them, to the end; fail with all that failed.
 
-    A fixture, if there is one, is the same for all cases. Those of a coroutine are in one event loop.
+    A fixture, if there is one, is the same for all cases. Those of a coroutine are in one event loop. Cases that
+    take long to find are given as a function: every process imports the table, and one runs the test.
     """
     words = [one.strip() for one in names.split(",")] if isinstance(names, str) else [*names]
-    rows = [dict(zip(words, [case] if len(words) == 1 else case, strict=True)) for case in cases]
-    assert rows, "a table without a case tests nothing"
+
+    @cache
+    def rows() -> list[dict[str, Any]]:
+        given = cases() if callable(cases) else cases
+        found = [dict(zip(words, [case] if len(words) == 1 else case, strict=True)) for case in given]
+        assert found, "a table without a case tests nothing"
+        return found
 
     def made(test: Test) -> Test:
         @wraps(test)
         def run(**fixtures: object) -> None:
             failed: list[BaseException] = []
-            for row in rows:
+            for row in rows():
                 with _kept(failed, row):
                     test(**row, **fixtures)
-            _raise_all(failed, len(rows))
+            _raise_all(failed, len(rows()))
 
         @wraps(test)
         async def run_in_loop(**fixtures: object) -> None:
             failed: list[BaseException] = []
-            for row in rows:
+            for row in rows():
                 with _kept(failed, row):
                     await test(**row, **fixtures)
-            _raise_all(failed, len(rows))
+            _raise_all(failed, len(rows()))
 
         asked = signature(test)
         others = [one for name, one in asked.parameters.items() if name not in words]

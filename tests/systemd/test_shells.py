@@ -2,11 +2,14 @@
 
 import pytest
 
+from tests.support.soak import SOAKING
 from tests.systemd.gateway import PUSHES, Machine, eventually
 from tests.systemd.test_patience import ANSWERS, scripted
 
-SHELLS = ["/bin/bash", "/bin/busybox sh"]
+SHELLS = ["/bin/busybox sh", *["/bin/bash"] * SOAKING]
 """Beside dash, which every other test runs them by: it is Debian's /bin/sh."""
+
+WGETS = ["/usr/bin/wget", *["/bin/busybox"] * SOAKING]
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -33,7 +36,7 @@ def test_the_scripts_work_under_each_shell(machine: Machine, shell: str) -> None
     gateway.said_nothing_of_the_shell()
 
 
-@pytest.mark.parametrize("wget", ["/usr/bin/wget", "/bin/busybox"])
+@pytest.mark.parametrize("wget", WGETS)
 def test_wget_serves_where_there_is_no_curl(machine: Machine, wget: str) -> None:
     """The probe reads the status, and the push is published, with GNU's wget and with busybox'."""
     name = f"without-{wget.rsplit('/', maxsplit=1)[-1]}"

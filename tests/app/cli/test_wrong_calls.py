@@ -47,10 +47,7 @@ def _below(command: Any, name: str, words: list[str], root: Any = None) -> Itera
             yield name, root or command, [*words, *value]
 
 
-CALLS = list(typed_options())
-
-
-@each_case(("name", "command", "words"), CALLS)
+@each_case(("name", "command", "words"), typed_options)
 def test_a_wrong_value_is_answered_with_what_it_takes(name: str, command: Any, words: list[str]) -> None:  # noqa: ANN401  a command of typer's
     """No machine's words and no other's: the option, what it takes, and where more is shown."""
     with pytest.raises(typer.TyperException) as refused:

@@ -15,6 +15,7 @@ from orrery.ports.store import Put
 from tests.support.checkout import OTHER, PRODUCT
 from tests.support.killed import Fuse, Killed
 from tests.support.rehearsal import Rehearsal
+from tests.support.soak import SOAKING
 
 LOST = ProcessorUnreachable("No answer within 10.0 s.", same_key=True)
 UNDER_WAY = 121
@@ -75,8 +76,8 @@ async def test_killed_at_every_step() -> None:
 async def test_killed_twice() -> None:
     """A run that is killed, taken up and killed again comes to its end all the same."""
     whole = await steps_of_a_run()
-    for first in range(1, whole + 1, 3):
-        for second in range(1, whole + 1, 5):
+    for first in range(1, whole + 1, 3 if SOAKING else 6):
+        for second in range(1, whole + 1, 5 if SOAKING else 7):
             rehearsal = await approved()
             await killed_after(rehearsal, first)
             rehearsal.clock.advance(UNDER_WAY)
