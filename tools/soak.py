@@ -86,7 +86,6 @@ LONG: dict[str, tuple[str, tuple[str, ...]]] = {
             *("tests/checkout/site/test_opening.py", "tests/conformance/cloud/test_secrets_stay_hidden.py"),
         ),
     ),
-    "measurements": ("The shortest round of every measurement", ("tests/bench",)),
     "written": (
         "A domain and an adapter that `./run new` writes: their style, and the tests that they come with",
         ("tests/architecture/test_new_domain.py",),

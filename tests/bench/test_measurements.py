@@ -1,7 +1,4 @@
-"""A measurement of each kind runs, in its smallest form; of its figures only their presence is asserted.
-
-`./run soak measurements` runs them all.
-"""
+"""Every measurement runs, in its smallest form: nothing is asserted of its figures but that they are there."""
 
 import json
 import os
@@ -15,17 +12,8 @@ from bench.measurement import Figure, named, names
 from bench.page import IMAGES, PAGE, image, page
 from bench.version import CannotBeMeasured, version_of
 from tests.support.program import Program
-from tests.support.soak import IN_CI, SOAKING
+from tests.support.soak import IN_CI
 from tests.support.waiting import PATIENCE
-
-ALIKE = {
-    **dict.fromkeys(("backlog", "gate", "reads"), "checkout"),
-    **dict.fromkeys(("growth", "postgres", "webhook"), "recovery"),
-    "mailboxes": "cockpit",
-}
-"""What starts the same service, or sells to it in the same way, as another measurement, whose round is shorter."""
-
-MEASURED = [name for name in names() if SOAKING or name not in ALIKE]
 
 Rounds = Mapping[str, Future[str]]
 """What each measurement printed, by its name."""
@@ -58,7 +46,7 @@ def printed(name: str, output: Path) -> str:
     return round_of_it.printed().splitlines()[-1]
 
 
-@pytest.mark.parametrize("name", MEASURED)
+@pytest.mark.parametrize("name", names())
 def test_a_round_returns_figures_each_beside_one_of_the_same_round(name: str, rounds: Rounds) -> None:
     """A measurement that no longer runs is red here, and not found by the next who needs it."""
     if why := skipped(name):
