@@ -29,6 +29,7 @@ from orrery.checkout.site_records import CheckedSite
 from orrery.fraud.records import FoundCluster, LastSearch, last_search
 from orrery.gateway.reports import CloudReport, Reports
 from orrery.ports.clock import Clock
+from orrery.ports.health import Finding
 from orrery.runtime import outbox
 from orrery.runtime.collection import FOR_EVER, Collection, write
 from orrery.runtime.findings import Findings
@@ -40,6 +41,7 @@ from orrery.runtime.references import References
 from orrery.runtime.watch import PUSHED_AFTER, OutageWatch
 from orrery.secrets.baseline import Alarm, Baseline
 from orrery.secrets.check import BASELINE
+from tests.journeys.test_preflight import LIVE_KEY
 from tests.support.checkout import record
 from tests.support.deployment import CounterSettings, Deployment, Product
 from tests.support.marked import ADMIN_PASSWORD
@@ -117,15 +119,21 @@ class Broken:
         return [row async for row in self.orrery[outbox.Outbox].rows() if row.channel == "push"]
 
 
+def a_poor_deployment(folder: Path, mode: str = "sandbox") -> Deployment:
+    """Return one whose settings and secrets leave much to find."""
+    products = [Product("wrong", trust_copy="Questions by example.com are best."), Product("unpriced", None)]
+    shop = Deployment(folder, products, counter=CounterSettings(), mode=mode)
+    shop.secrets = {name: value for name, value in shop.secrets.items() if name not in MISSING}
+    shop.secrets |= {"processor_api_key": LIVE_KEY} if mode == "live" else {}
+    shop.more = f'[backup]\ndirectory = "{folder}"\n[gateway]\npings = true\n{OF_A_SITE}'
+    shop.configure()
+    return shop
+
+
 @pytest.fixture
 async def broken(tmp_path: Path) -> AsyncIterator[Broken]:
     """Break whatever a check looks at, and let the watch see it twice."""
-    products = [Product("wrong", trust_copy="Questions by example.com are best."), Product("unpriced", None)]
-    shop = Deployment(tmp_path, products, counter=CounterSettings())
-    for name in MISSING:
-        _ = shop.secrets.pop(name, None)
-    shop.more = f'[backup]\ndirectory = "{tmp_path}"\n[gateway]\npings = true\n{OF_A_SITE}'
-    shop.configure()
+    shop = a_poor_deployment(tmp_path)
     async with opened(*load(shop.config)) as orrery:
         await break_records(orrery)
         await break_machines(orrery)
@@ -223,6 +231,32 @@ async def test_each_part_is_shared_or_of_a_machine(broken: Broken) -> None:
     found = await broken.orrery[Findings].all()
     assert {_kind(one.part) for one in found if one.of_machine} == OF_A_MACHINE
     assert {_kind(one.part) for one in found if not one.of_machine} == SHARED
+
+
+@pytest.mark.parametrize("mode", ["sandbox", "live"])
+async def test_nodes_with_other_settings_agree_on_what_they_share(tmp_path: Path, mode: str) -> None:
+    """By turns each would push what the other has not, or its end: so what they share is judged from the store."""
+    shop, other = a_poor_deployment(tmp_path / "a", mode), Deployment(tmp_path / "b", mode=mode, plain=1)
+    other.secrets["processor_api_key"], other.store = f"{shop.secrets['processor_api_key']}1", shop.store
+    other.more = OF_A_SITE.replace("TS", "US")
+    other.configure()
+    async with opened(*load(shop.config)) as a, opened(*load(other.config)) as b:
+        await break_records(a)
+        await break_machines(a)
+        found = [await one[Findings].all() for one in (a, b)]
+    at_a, at_b = ({one.part: one for one in each if not one.of_machine} for each in found)
+    both = at_a.keys() & at_b.keys()
+    assert {_kind(part) for part in both} >= SHARED - {"gateway cloud", "gateway webhook"}
+    assert [part for part in both if pushed(at_a[part]) != pushed(at_b[part])] == []
+    receipts = {
+        (one.part, one.items) for each in found for one in each if one.part.startswith("checkout receipts")
+    }
+    assert len(receipts) == (2 if mode == "live" else 0)
+
+
+def pushed(finding: Finding) -> tuple[object, ...]:
+    """Return of a finding what is pushed at the first look, or again when it changes."""
+    return finding.settled, finding.settled and finding.state, finding.settled and finding.early, {*finding.items}
 
 
 def _kind(part: str) -> str:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from orrery.ports.health import Finding
+from orrery.ports.health import Finding, Round
 from orrery.runtime.nodes import EVERY, PULSE, SILENT
 from orrery.runtime.watch import OVER_AFTER, OutageWatch
 from tests.runtime.test_nodes import DISK, HOUR, ROOM, Machine, Site
@@ -114,6 +114,20 @@ async def test_a_database_whose_clock_jumps(jump: timedelta) -> None:
     a.ahead = b.ahead = timedelta(0)
     await site.goes_on(OVER_AFTER + SILENT)
     assert (await site.desk.told(), await a.broken()) == (["Broken: clock", "Works again: clock"], [])
+
+
+async def test_a_database_whose_clock_drifts() -> None:
+    """While one node says that it is the database's, and the other that it is its own, each look is noted."""
+    site = Site("a", "b")
+    await site.goes_on(2 * SILENT)
+    for step in range(8):
+        for one in site.machines:
+            one.ahead = timedelta(seconds=0.8 * step)
+            await one.watch.notify()
+        for one in site.machines:
+            await one.nodes.pulse(Round(site.clock.now(), await one.look()))
+        site.clock.advance(EVERY.total_seconds())
+    assert "Broken: clock" in await site.desk.told()
 
 
 @pytest.mark.parametrize("others", [[], [-HOUR]])

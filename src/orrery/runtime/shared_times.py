@@ -1,4 +1,7 @@
-"""When something was let through lately, at all nodes: what they allow does not grow with their number."""
+"""When something was let through lately, at all nodes: what they allow does not grow with their number.
+
+Nodes whose clocks differ by more than a limit looks back on count alone: for the one, the other's entries expired.
+"""
 
 import asyncio
 import hashlib

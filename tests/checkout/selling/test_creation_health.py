@@ -1,7 +1,7 @@
 """When failing sessions are an outage, and when it is over."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
 
@@ -72,11 +72,11 @@ def shop() -> Checkouts:
 
 
 async def test_five_failures_in_a_row_are_an_outage(shop: Checkouts) -> None:
-    """Four failures are none, the fifth is one at once, in every process; it makes the service unready."""
+    """Four failures are none, the fifth is one at once, in every process; it makes unready who has failed."""
     await shop.fail(4)
     assert not await shop.is_broken()
     await shop.fail()
-    found = await shop.finding()
+    assert await shop.finding() == replace(found := await shop.finding(shop.health), essential=False)
     assert (found.part, found.state, found.essential) == ("session creation", "broken", True)
     assert found.why == (
         "The checkout fails: 5 requests to start a payment failed since 2026-03-01 12:00 UTC, the last at 12:00 "
@@ -274,18 +274,21 @@ async def test_a_success_at_one_node_ends_the_row_of_all(shop: Checkouts) -> Non
 
 
 async def test_a_fault_of_one_node_does_not_hide_behind_the_other(shop: Checkouts) -> None:
-    """Five in a row at one node are an outage, whatever succeeds at the other meanwhile; that one stays ready."""
-    other = shop.another()
+    """Five in a row at one node are an outage, whatever succeeds at the other meanwhile; that one stays ready.
+
+    So does one that has sold nothing since its start, until it fails itself.
+    """
+    other, fresh = shop.another(), shop.another()
     for _ in range(5):
         await shop.fail()
         await other.local()
         await other.succeeded(CISSP)
-    for one, ready in ((shop.health, False), (other, True)):
+    for one, ready in ((shop.health, False), (other, True), (fresh, True)):
         found = await shop.finding(one)
         assert (found.state, found.priority, found.essential) == ("broken", URGENT, not ready)
-    await other.failed(CISSP, DOWN)
-    await other.succeeded(CISSP)
-    assert (await shop.finding(other)).essential
+    for one in (other, fresh):
+        await one.failed(CISSP, DOWN)
+        assert (await shop.finding(one)).essential
 
 
 async def test_the_release_before_reads_no_outage_in_a_row(shop: Checkouts) -> None:
@@ -331,7 +334,7 @@ async def test_a_clock_that_was_put_back(jump: timedelta, shop: Checkouts) -> No
 async def test_one_odd_session_is_an_outage_at_once(shop: Checkouts) -> None:
     """A session that is not what was asked for is an urgent outage for a day, which leaves the service ready."""
     await shop.fail(error=SessionMismatch("another price"))
-    found = await shop.finding()
+    found = await shop.finding(shop.health)
     assert (found.state, found.essential, found.severity) == ("broken", False, 5)
     shop.clock.advance(24 * 3600 - 2)
     assert await shop.is_broken()

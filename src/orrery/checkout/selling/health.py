@@ -101,7 +101,6 @@ class CreationHealth:
         self._outage = Lasting(stored.creation_outage, WRITTEN_EVERY)
         self._rows: dict[str, _FailureStreak] = {}
         self._failed_at = float("-inf")
-        self._sold = False
         self._unwritten: Counter[str] = Counter()
         self._uncounted: Counter[str] = Counter()
         """What is in no stored row yet, by row."""
@@ -110,7 +109,7 @@ class CreationHealth:
 
     async def succeeded(self, product: str) -> None:
         """Note that a visitor got a session for a product; a store that fails is only logged."""
-        self._sold, ended = True, (_ALL, product)
+        ended = _ALL, product
         for row in ended:
             _ = self._rows.pop(row, None)
             del self._uncounted[row]
@@ -155,7 +154,7 @@ class CreationHealth:
         why = f"The checkout fails: {period} since {since} UTC, the last at {until}.{product} {last.why}"
         # An odd session of one product is no reason to take the others off the air, nor is a fault of one node.
         quiet = self._clock.monotonic() - self._failed_at >= OVER_AFTER.total_seconds()
-        essential = not last.mismatch and not (self._sold and quiet)
+        essential = not last.mismatch and not quiet
         return Finding(_CREATION, "broken", why, last.todo, settled=True, essential=essential, severity=URGENT)
 
     def _count(self, product: str) -> None:

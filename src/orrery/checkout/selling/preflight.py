@@ -157,7 +157,7 @@ class Preflight:
                 found.append(_broken(part, f"{why}: {_names(those)}.", _TODO, essential=essential, about=those))
         if livemode and "accepted" in states and not states & {"never", "pending"}:
             accepted = f"{len(_in(statuses, 'accepted'))} accepted"
-            found.append(Finding("checkout receipts", "ok", accepted, essential=True))
+            found.append(Finding("checkout receipts", "ok", accepted, essential=True, of_machine=True))
         if interrupted:
             why = f"A preflight was interrupted: {interrupted} of its sessions may be open."
             todo = f"{_TODO} It takes up what was left."
@@ -172,9 +172,7 @@ class Preflight:
             why = f"The settings cannot be used, and what was accepted last is sold: {why}"
         else:
             why, essential = f"It is not sold: {why}", not any(one.sold for one in statuses)
-        return _broken(
-            f"product {one_line(product.name, 130)}", why, _CORRECT, essential=essential, of_machine=True
-        )
+        return _broken(f"product {one_line(product.name, 130)}", why, _CORRECT, essential=essential)
 
     def _addresses(self, statuses: Sequence[ProductStatus] | None) -> Finding:
         if self._selling.terms:
@@ -183,7 +181,7 @@ class Preflight:
         if statuses is not None:
             why += f" What was accepted last is sold: {_names(sold)}." if sold else " Nothing is sold."
         essential = statuses is not None and not sold
-        return _broken(_ADDRESSES, why, _CORRECT, essential=essential, of_machine=True)
+        return _broken(_ADDRESSES, why, _CORRECT, essential=essential)
 
     def _untriable(self, product: Product) -> str:
         """Return why a product cannot be tried: some methods depend on the price's currency (spec 1, Limits)."""
@@ -301,15 +299,8 @@ def _said(*sentences: tuple[object, str]) -> str:
     return " ".join(sentence for holds, sentence in sentences if holds)
 
 
-def _broken(
-    part: str,
-    why: str,
-    todo: str,
-    *,
-    essential: bool,
-    about: Sequence[ProductStatus] = (),
-    of_machine: bool = False,
-) -> Finding:
+def _broken(part: str, why: str, todo: str, *, essential: bool, about: Sequence[ProductStatus] = ()) -> Finding:
+    # Each machine has its own settings.
     return Finding(
         part,
         "broken",
@@ -319,7 +310,7 @@ def _broken(
         settled=True,
         of_settings=True,
         items=tuple(one.product.name for one in about),
-        of_machine=of_machine,
+        of_machine=True,
     )
 
 
