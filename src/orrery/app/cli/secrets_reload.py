@@ -71,8 +71,12 @@ def _restart(files: DeploymentFiles, changed: Sequence[str]) -> None:
 
 
 def _require_taken(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Raise `DependencyFailed` unless the service holds what is there."""
-    if left := [row["secret"] for row in rows if row["fingerprint"] and not row["in_use"]]:
+    """Raise `DependencyFailed` unless the service holds what is there, and none that was removed as announced."""
+    if left := [
+        row["secret"]
+        for row in rows
+        if (row["fingerprint"] and not row["in_use"]) or (row["announced_until"] and row["in_use"] is False)
+    ]:
         raise DependencyFailed(
             f"The service was restarted, and does not hold what is there: {', '.join(left)}. Its unit may read "
             "them elsewhere: look at LoadCredential and Environment in `systemctl cat orrery`."
