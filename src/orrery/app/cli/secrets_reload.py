@@ -66,7 +66,7 @@ def _restart(files: DeploymentFiles, changed: Sequence[str]) -> None:
             f"The secrets can be used. Only root can restart the service here, and only where it is systemd's "
             f"{UNITS[0]}: restart it{what} the way you started it, and type this again."
         )
-    if restart(UNITS[0]):
+    if restart():
         raise DependencyFailed(NOT_STARTED)
 
 
