@@ -216,8 +216,12 @@ def test_the_examination(shop: Deployment, tmp_path: Path) -> None:
 
 
 def test_a_reload_examines_first(shop: Deployment) -> None:
-    """What cannot be used is named and not taken; without systemd it says who restarts it."""
+    """What cannot be used or is gone is named and not taken; without systemd it says who restarts it.
+
+    A removal that was announced is a change like another.
+    """
     service = shop.start_service()
+    learned(shop)
     before = shop.client.get(f"{shop.private}/secrets").json()
 
     def reloaded() -> tuple[int, str]:
@@ -234,6 +238,14 @@ def test_a_reload_examines_first(shop: Deployment) -> None:
     file_of(shop, "access_service_token").write_text(f"{MARK}-a-new-one")
     code, said = reloaded()
     assert (code, "restart it for access_service_token the way you started it" in said) == (1, True), said
+    file_of(shop, "push_token").unlink()
+    code, said = reloaded()
+    assert (code, "push_token: It is gone from its place" in said) == (2, True), said
+    announced = shop.orrery("secrets", "announce", "push_token", "--removal", "--reason", "a test")
+    assert announced.returncode == 0, announced.stderr
+    code, said = reloaded()
+    both = "restart it for access_service_token, push_token the way you started it"
+    assert (code, both in said) == (1, True), said
     assert shop.client.get(f"{shop.private}/secrets").json() == before
     stop(service)
     shop.start_service()

@@ -124,7 +124,9 @@ class Examination:
         if trouble := self._secrets.troubles.get(name):
             yield Remark(trouble, "Put the right value there, in a file that no other user may write.")
         elif lost := _lost(known.observations[name], baseline):
-            yield Remark(*describe(lost, name))
+            announced = known.announced.get(name)
+            is_removed = announced is not None and announced.removal
+            yield Remark("gone, as you announced") if is_removed else Remark(*describe(lost, name))
             return
         elif mine is None and theirs is None:
             yield _missing(name, use)

@@ -66,13 +66,17 @@ def _restart(files: DeploymentFiles, changed: Sequence[str]) -> None:
             f"The secrets can be used. Only root can restart the service here, and only where it is systemd's "
             f"{UNITS[0]}: restart it{what} the way you started it, and type this again."
         )
-    if restart(UNITS[0]):
+    if restart():
         raise DependencyFailed(NOT_STARTED)
 
 
 def _require_taken(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Raise `DependencyFailed` unless the service holds what is there."""
-    if left := [row["secret"] for row in rows if row["fingerprint"] and not row["in_use"]]:
+    """Raise `DependencyFailed` unless the service holds what is there, and none that was removed as announced."""
+    if left := [
+        row["secret"]
+        for row in rows
+        if (row["fingerprint"] and not row["in_use"]) or (row["announced_until"] and row["in_use"] is False)
+    ]:
         raise DependencyFailed(
             f"The service was restarted, and does not hold what is there: {', '.join(left)}. Its unit may read "
             "them elsewhere: look at LoadCredential and Environment in `systemctl cat orrery`."

@@ -55,7 +55,7 @@ def _set_up(files: DeploymentFiles, answers: Answers, *, live: bool) -> None:
         end_broken(when=True)
     left = start(files, setting_up.commands) or (accepted(files, setting_up.commands, _signed) if live else "")
     wrong = [left] if left else setting_up.commands.broken([""])
-    if not wrong and not setting_up.commands.service_runs():
+    if not wrong and not setting_up.commands.held():
         wrong = [
             f"the service does not run. Start it where it shall stay: {files.command('serve')}. All else is well."
         ]

@@ -86,15 +86,34 @@ def start(files: DeploymentFiles, commands: OwnCommands) -> str:
         if files.is_the_systems:
             _ = commands.run("backup")  # the first one; where it fails, `doctor` names it
         return ""
-    if _systemctl("enable", *UNITS) or restart(*UNITS) or _systemctl("start", "orrery-backup"):
+    begin = "start" if _runs_with_these(files, commands) else "restart"  # what runs already is not started again
+    if _systemctl("enable", *UNITS) or _systemctl(begin, *UNITS) or _systemctl("start", "orrery-backup"):
         return NOT_STARTED
-    note("Started the service, and its snapshot each day.")
+    note("The service runs, and its snapshot each day.")
     return ""
 
 
-def restart(*units: str) -> bool:
-    """Restart units; return whether that failed. The service is up again then, since its unit waits for it."""
-    return _systemctl("restart", *units) != 0
+def _runs_with_these(files: DeploymentFiles, commands: OwnCommands) -> bool:
+    """Return whether the service holds the secrets that are there, and began after the settings changed."""
+    held = commands.held()
+    shown = subprocess.run(_BEGAN, capture_output=True, text=True, check=False).stdout.strip().removeprefix("@")  # noqa: S603  our own
+    return bool(held) and all(held) and int(shown or 0) > files.settings_file.stat().st_ctime
+
+
+_BEGAN = [
+    "/usr/bin/systemctl",
+    "show",
+    UNITS[0],
+    "--property=ExecMainStartTimestamp",
+    "--timestamp=unix",
+    "--value",
+]
+"""What prints when the service began, as "@" and seconds."""
+
+
+def restart() -> bool:
+    """Restart the service; return whether that failed. It is up again then, since its unit waits for it."""
+    return _systemctl("restart", UNITS[0]) != 0
 
 
 def accepted(files: DeploymentFiles, commands: OwnCommands, signed: Callable[[str], bool]) -> str:
@@ -102,6 +121,8 @@ def accepted(files: DeploymentFiles, commands: OwnCommands, signed: Callable[[st
 
     `signed` is called with how to sign what waits for the owner, and returns whether that was done.
     """
+    if commands.run("checkout", "preflight", "--pending").code == 0:
+        return ""
     while (ended := commands.run("checkout", "preflight")).code:
         intent = _INTENT.search(ended.notes)
         if not intent:

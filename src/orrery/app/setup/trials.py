@@ -52,9 +52,10 @@ class OwnCommands:
         found = [row for row in rows if row["part"].startswith(tuple(parts)) and not row["early"]]
         return [f"{one['part']}: {one['why']} {one['todo']}".strip() for one in found if one["state"] == "broken"]
 
-    def service_runs(self) -> bool:
-        """Return whether a service over the same store answers on this machine."""
-        return any(row["in_use"] is not None for row in self.listed("secrets", "check", "--json"))
+    def held(self) -> list[bool]:
+        """Return of each secret whether the service on this machine holds it; nothing where none answers."""
+        rows = self.listed("secrets", "check", "--json")
+        return [row["in_use"] for row in rows if row["in_use"] is not None]
 
     def bad_secrets(self, names: Sequence[str]) -> list[str]:
         """Return what is wrong with these secrets, in sentences, and what they lack at the vendor."""
