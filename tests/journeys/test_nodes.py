@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.support.deployment import Deployment, beside_a_sandbox, running
+from tests.support.deployment import Deployment, beside_a_sandbox, running, stop
 from tests.support.marked import ADMIN_PASSWORD
 from tests.support.postgres import Server, running_postgres, skip_without_postgres
 from tests.support.program import FAKETIME
@@ -83,6 +83,32 @@ def test_a_node_is_there_silent_and_forgotten(shop: Deployment) -> None:
         listed: list[dict[str, str]] = json.loads(shop.orrery("nodes", "--json").stdout)
         assert {one["node"]: one["state"] for one in listed}["shop-b"] == "stopped"
         assert problems(shop).keys() & {"node shop-b", "backup on shop-b"} == set()
+
+
+def test_a_changed_secret_of_two_nodes(shop: Deployment) -> None:
+    """Once one has taken it, `orrery secrets reload` names the other until that has it, too."""
+
+    def reloaded() -> str:
+        came = shop.orrery("secrets", "reload")
+        assert came.returncode == 0, came.stderr
+        return came.stderr
+
+    with beside_a_sandbox(shop):
+        first = shop.start_service()
+        other, address = shop.launch_another_service("shop-b")
+        shop.await_answer(other, address)
+        eventually(lambda: shown(shop, "nodes", "shop-b"))
+        (shop.folder / "secrets/access_service_token").write_text("of-the-next-year")
+        announced = shop.orrery("secrets", "announce", "access_service_token", "--reason", "a test")
+        assert announced.returncode == 0, announced.stderr
+        stop(first)
+        _ = shop.start_service()
+        assert "shop-b still holds another value of access_service_token: write it there" in reloaded()
+        stop(other)
+        other, address = shop.launch_another_service("shop-b")
+        shop.await_answer(other, address)
+        eventually(lambda: shown(shop, "nodes", "shop-b"))
+        assert "shop-b" not in reloaded()
 
 
 def holders(shop: Deployment) -> tuple[dict[str, str], set[str]]:

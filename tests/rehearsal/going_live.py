@@ -174,6 +174,7 @@ class GoingLive:
         """Upgrade, roll back and purge the package of a shop that sells, and see what stays."""
         self.host.run(NEXT_RELEASE)
         owner, settings = self.owner(self.root), self.host.run(f"cat {SETTINGS}")
+        owner.values = {"orrery_0.2.0_amd64.deb": "orrery_NEW.deb", "orrery_0.1.0_amd64.deb": "orrery_OLD.deb"}
         for piece in (one for one in section(UPGRADING, "With the Debian package") if isinstance(one, Typed)):
             process = self.host.run("systemctl show --property=MainPID orrery")
             owner.follow([piece])

@@ -132,7 +132,8 @@ def _difference(name: str, odd: Sequence[Node], usual: Sequence[Node]) -> Findin
     is_secret = name != RELEASE and not name.startswith("[")
     severity: Severity = ACT_TODAY if is_secret else 3
     why = f"{name} on {ordered(odd)} differs from {ordered(usual)}."
-    todo = f"{_LISTED} Make them the same, and restart the node that was changed."
+    taken = "type `orrery secrets reload`" if is_secret else "restart the service"
+    todo = f"{_LISTED} Make them the same, and {taken} on the node that was changed."
     cause = f"secret {name}" if is_secret else ""
     return Finding(
         f"{NODES}: {name}", "broken", why, todo, essential=False, settled=True, severity=severity, cause=cause

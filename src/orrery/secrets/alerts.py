@@ -11,7 +11,10 @@ from orrery.runtime.secret_probe import RELOAD
 from orrery.secrets.baseline import SecretEventKind, Trouble
 from orrery.secrets.fingerprints import DIRECTORY
 
-TRAP = "A partial update of environment variables wipes what it does not name: put it back and restart."
+TRAP = (
+    "A partial update of environment variables wipes what it does not name: put it back, and type "
+    "`orrery secrets reload`."
+)
 """A fault that has happened before (spec 1, Authentication 2)."""
 
 _NEWS: dict[str, tuple[str, Priority]] = {

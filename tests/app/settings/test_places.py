@@ -1,11 +1,13 @@
 """Where the settings file is looked for, and where relative paths begin (decision 50)."""
 
+import os
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from orrery.app.settings.reader import SettingsError, find_settings_file, load
+from orrery.app.settings.tables import read_toml
 from orrery.approvals.settings import ApprovalSettings
 from orrery.live.settings import MonitorSettings
 from orrery.runtime.module import Role
@@ -44,6 +46,20 @@ def test_a_user_without_a_home(machine: Machine, monkeypatch: pytest.MonkeyPatch
         with pytest.raises(SettingsError, match=str(machine.folder / "none.toml")) as refused:
             find_settings_file(None, {}, machine.folder / "none.toml", role)
         assert (str(machine.file) in str(refused.value)) == (role != "scan")
+
+
+def test_a_folder_that_its_user_may_not_enter(machine: Machine) -> None:
+    """`sudo -u orrery` leaves the shell in root's own folder: the sentence shows what to type."""
+    machine.file.touch()
+    machine.folder.chmod(0)
+    user = os.geteuid()
+    os.seteuid(user or 65534)  # root may enter each
+    try:
+        with pytest.raises(SettingsError, match="type `cd /` first"):
+            _ = read_toml(find_settings_file(None, {}))
+    finally:
+        os.seteuid(user)
+        machine.folder.chmod(0o700)
 
 
 def test_a_relative_folder_of_the_user_is_ignored(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,11 +13,12 @@ from orrery.adapters.sqlite import create
 from orrery.adapters.sqlite.file import share
 from orrery.app.setup.answers import FileOfAnswers
 from orrery.app.setup.deployment_files import DeploymentFiles
-from orrery.app.setup.going_on import begin_live
+from orrery.app.setup.going_on import begin_live, how_to_sign
 from orrery.app.setup.setting_up import SettingUp
 from orrery.app.setup.steps import steps
 from orrery.app.setup.trials import OwnCommands
 from orrery.errors import Invalid
+from tests.docs.documents import ROOT
 
 SITE = '[[sites]]\norigin = "https://shop.example"\nname = "Northwind"\n[checkout]\nseller = "Northwind"\n'
 OF_THE_TEST = {
@@ -188,6 +189,13 @@ def test_a_secret_goes_where_the_settings_have_it(files: DeploymentFiles, tmp_pa
     assert [file.name for file in (tmp_path / "of/keys").iterdir()] == ["processor_api_key"]
     modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("orrery.toml", "setup.toml", "of/keys")]
     assert modes == [0o644, 0o644, 0o700]
+
+
+def test_what_is_typed_to_sign_in_a_container(files: DeploymentFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is what the page has, with the intent's own name."""
+    monkeypatch.setenv("TYPED_AS", "docker compose run --rm orrery")
+    page = (ROOT / "docs/how-to/run-in-a-container.md").read_text(encoding="utf-8").replace('"$INTENT"', "in-1")
+    assert [line for line in how_to_sign(files, "in-1").split("\n") if f"\n{line.strip()}\n" not in page] == []
 
 
 def test_two_at_once(files: DeploymentFiles) -> None:

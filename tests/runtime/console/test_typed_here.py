@@ -43,7 +43,8 @@ def test_in_a_container_nobody_becomes_the_user_of_the_service(monkeypatch: pyte
     """What runs there runs as that user."""
     assert visible("Type `sudo -u orrery orrery doctor`.") == "Type `sudo -u orrery orrery doctor`."
     monkeypatch.setenv("TYPED_AS", "docker compose run --rm orrery")
-    assert visible("Type `sudo -u orrery orrery doctor`.").startswith("Type `orrery doctor`.")
+    assert visible("Type `sudo -u orrery orrery doctor`.") == "Type `docker compose run --rm orrery doctor`."
+    assert visible("  sudo -u orrery orrery doctor") == "  docker compose run --rm orrery doctor"
 
 
 def test_a_sentence_of_the_module() -> None:

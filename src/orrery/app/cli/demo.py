@@ -316,7 +316,7 @@ def _announce(settings: Settings, ports: DemoPorts, password: str, file: Path) -
     program = escape(quote(sys.argv[0])) if Path(sys.argv[0]).name == "orrery" else "orrery"
     console.print(
         f"\nWhat waits for an answer, with made-up mail: [bold]{program} cockpit --sample[/bold].\n\n"
-        "The commands of the cloud, such as orrery gateway timeline, sign in to the sandbox's after:",
+        "The commands of the cloud, such as `orrery gateway timeline`, sign in to the sandbox's after:",
         soft_wrap=True,
     )
     console.print(

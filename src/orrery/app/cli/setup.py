@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from orrery.app.settings.places import DEFAULT_FILE, SYSTEM_FILE
-from orrery.app.setup.answers import STOP, Answers, answers_of
+from orrery.app.setup.answers import STOP, Answers, answers_of, typed_line
 from orrery.app.setup.deployment_files import DeploymentFiles
 from orrery.app.setup.going_on import accepted, begin_live, left_of_test, start
 from orrery.app.setup.setting_up import SettingUp
@@ -69,4 +69,4 @@ def _set_up(files: DeploymentFiles, answers: Answers, *, live: bool) -> None:
 
 def _signed(how: str) -> bool:
     note(f"Live mode sells only what the processor accepted. Sign that as yourself, in a second terminal:\n{how}")
-    return sys.stdin.isatty() and input("Press Enter once you have signed, s stops here: ").strip() != STOP
+    return sys.stdin.isatty() and typed_line("Press Enter once you have signed, s stops here: ") != STOP

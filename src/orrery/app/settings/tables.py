@@ -1,6 +1,7 @@
 """What the settings file and the variables hold, as tables of plain values, before a section looks at them."""
 
 import json
+import os
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -33,10 +34,19 @@ def read_toml(path: Path) -> Table:
     except FileNotFoundError:
         raise SettingsError(f"There is no settings file {path}; `orrery init` writes one.") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"The settings file {path} cannot be read: {words_of(error)}.") from None
+        raise SettingsError(
+            f"The settings file {path} cannot be read: {words_of(error)}.{_elsewhere(path)}"
+        ) from None
     except tomllib.TOMLDecodeError as error:
         where = str(error).rpartition("(")[2].rstrip(")")
         raise SettingsError(f"The settings file {path} is not valid TOML ({where}).") from None
+
+
+def _elsewhere(path: Path) -> str:
+    """Return what to type where a shell is in another user's folder, as in root's after `sudo -u orrery`."""
+    if os.access(path.parent, os.X_OK, effective_ids=True):
+        return ""
+    return f" This user may not enter {path.parent}: type `cd /` first, or name another file with `--config`."
 
 
 def unknown_variables(environment: Mapping[str, str], role: Role, file: type[BaseModel]) -> list[str]:

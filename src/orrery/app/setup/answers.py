@@ -49,7 +49,7 @@ class Typed:
     """A person at the terminal. What is secret is not shown."""
 
     def wants(self, step: Step) -> bool:
-        return _line(f"  {step.wanted} [y/N] ").lower() in {"y", "yes"}
+        return typed_line(f"  {step.wanted} [y/N] ").lower() in {"y", "yes"}
 
     def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
         note(f"{'; '.join(filter(None, (question.what, question.where)))}.")
@@ -59,7 +59,7 @@ class Typed:
         if question.password:
             return self._password(hint)
         shown = f"  {question.key}{hint}: "
-        asked = _file_or_text if question.file else getpass if question.secret else _line
+        asked = _file_or_text if question.file else getpass if question.secret else typed_line
         typed = asked(shown).strip()
         if not question.secret:
             typed = _unquoted(typed)
@@ -79,7 +79,7 @@ class Typed:
         return ""
 
     def again(self, step: Step) -> bool:
-        return _line(f"Enter tries {step.title[:1].lower()}{step.title[1:]} again, s stops here: ") != STOP
+        return typed_line(f"Enter tries {step.title[:1].lower()}{step.title[1:]} again, s stops here: ") != STOP
 
 
 def _unquoted(text: str) -> str:
@@ -88,8 +88,12 @@ def _unquoted(text: str) -> str:
     return text[1:-1].strip() if is_quoted else text
 
 
-def _line(shown: str) -> str:
+def typed_line(shown: str) -> str:
     """Return a line that is typed: what was pasted beyond it is no answer to what comes next."""
+    if not sys.stdout.isatty():  # else `input` would ask in the file that the output goes to
+        _ = sys.stderr.write(shown)
+        _ = sys.stderr.flush()
+        shown = ""
     typed = input(shown)
     _ = termios.tcflush(sys.stdin, termios.TCIFLUSH)
     return typed.strip()

@@ -108,6 +108,21 @@ class DeploymentFiles:
         else:
             self.remember({question.note: answer})
 
+    def contents(self, questions: Sequence[Question]) -> dict[Path, bytes | None]:
+        """Return what the files of settings and secrets hold, or None of one that is not there."""
+        places = {self.place(one) for one in questions if not one.note}
+        return {file: file.read_bytes() if file.is_file() else None for file in places}
+
+    def put_back(self, contents: Mapping[Path, bytes | None]) -> None:
+        """Write what was there before, where it differs."""
+        for file, content in contents.items():
+            if content is None:
+                file.unlink(missing_ok=True)
+            elif content != file.read_bytes():
+                self._replace(file, content, file.stat().st_mode & 0o777)
+                if self.is_the_systems and file != self.settings_file:
+                    self._give(file, 0o640)
+
     def set_live(self, differing: Sequence[Question]) -> None:
         """Write live mode, and take away the secrets of test mode that differ from those of live mode.
 

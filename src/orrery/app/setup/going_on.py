@@ -13,6 +13,7 @@ from orrery.app.setup.steps import steps
 from orrery.app.setup.trials import OwnCommands, has_systemd, is_root
 from orrery.errors import DependencyFailed, Invalid
 from orrery.runtime.console.tables import note
+from orrery.runtime.console.terminal import typed_outside
 from orrery.runtime.settings import StoreSettings
 
 UNITS = "orrery.service", "orrery-backup.timer"
@@ -28,6 +29,13 @@ _AS_YOURSELF = """\
   ssh-keygen -Y sign -n orrery-approval -f ~/.ssh/orrery_owner approval
   sudo -u orrery orrery approvals sign INTENT --statement approval --signature approval.sig"""
 """The service's user must not read the owner's key, and the owner's own user must not open the store."""
+
+_IN_A_CONTAINER = """\
+  {quiet} approvals show INTENT --statement >approval
+  ssh-keygen -Y sign -n orrery-approval -f ~/.ssh/orrery_owner approval
+  sudo cp approval approval.sig etc/
+  {typed} approvals sign INTENT --statement /etc/orrery/approval --signature /etc/orrery/approval.sig"""
+"""In the folder of compose.yaml: docs/how-to/run-in-a-container.md has the same."""
 
 
 def may_start(files: DeploymentFiles) -> bool:
@@ -127,11 +135,18 @@ def accepted(files: DeploymentFiles, commands: OwnCommands, signed: Callable[[st
         intent = _INTENT.search(ended.notes)
         if not intent:
             return f"orrery checkout preflight: {ended.sentence}"
-        how = _AS_YOURSELF if files.is_the_systems else f"  {files.command('approvals sign INTENT')}"
-        if not signed(how.replace("INTENT", intent[1])):
+        if not signed(how_to_sign(files, intent[1])):
             return f"your signature of {intent[1]}, as it is shown above."
     note("The processor accepts what is sold.")
     return ""
+
+
+def how_to_sign(files: DeploymentFiles, intent: str) -> str:
+    """Return the lines that the owner types to sign an intent."""
+    how = _AS_YOURSELF if files.is_the_systems else f"  {files.command('approvals sign INTENT')}"
+    if typed := typed_outside():
+        how = _IN_A_CONTAINER.format(typed=typed, quiet=typed.replace(" --rm ", " --rm -T "))
+    return how.replace("INTENT", intent)
 
 
 def _systemctl(*words: str) -> int:

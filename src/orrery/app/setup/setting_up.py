@@ -21,6 +21,7 @@ class SettingUp:
     def __init__(self, files: DeploymentFiles, answers: Answers, *, live: bool) -> None:
         self.files, self.commands = files, OwnCommands(files)
         self._answers, self._live = answers, live
+        self._refused: set[str] = set()
 
     def run(self) -> str:
         """Do every step that is not done; return the title of the one that is left, or nothing."""
@@ -54,26 +55,41 @@ class SettingUp:
         return True
 
     def _attempt(self, step: Step) -> Sequence[str]:
-        """Ask and try once; return what is wrong."""
+        """Ask and try once; return what is wrong. What was refused, or not tried to the end, is not kept."""
+        before = self.files.contents(step.questions)
+        wrong: Sequence[str] = ["ended"]
         try:
-            for question in step.questions:
-                self._ask(step, question)
-            _ = load_settings(self.files.settings_file)
-            if step.store:
-                self._make_store()
-            secrets = [one.secret for one in step.questions if one.secret and step.secrets]
-            if wrong := [*self.commands.bad_secrets(secrets), *self.commands.broken(step.parts)]:
-                return wrong
-            if step.store and (when := self.files.memory().get(self._made)):
-                # The key with which it was made may have been that of another account.
-                self._refuse_sales(f"the store that setup made on {when} has none")
-            for words in step.trials:
-                ended = self.commands.run(*(self._noted(word) for word in words))
-                if ended.code:
-                    return [ended.sentence]
-                note(ended.notes)
+            wrong = self._asked(step)
+            if not wrong:
+                # A setting is shown when it is asked for again, and no vendor names which of several was wrong.
+                _ = before.pop(self.files.settings_file, None)
+                wrong = self._tried(step)
         except OrreryError as error:
-            return [str(error)]
+            wrong = [str(error)]
+        finally:
+            if wrong:
+                self.files.put_back(before)
+                self._refused |= {one.key for one in step.questions if self.files.place(one) in before}
+        return wrong
+
+    def _asked(self, step: Step) -> Sequence[str]:
+        for question in step.questions:
+            self._ask(step, question)
+        _ = load_settings(self.files.settings_file)
+        if step.store:
+            self._make_store()
+        secrets = [one.secret for one in step.questions if one.secret and step.secrets]
+        return [*self.commands.bad_secrets(secrets), *self.commands.broken(step.parts)]
+
+    def _tried(self, step: Step) -> Sequence[str]:
+        if step.store and (when := self.files.memory().get(self._made)):
+            # The key with which it was made may have been that of another account.
+            self._refuse_sales(f"the store that setup made on {when} has none")
+        for words in step.trials:
+            ended = self.commands.run(*(self._noted(word) for word in words))
+            if ended.code:
+                return [ended.sentence]
+            note(ended.notes)
         return []
 
     def _answered_otherwise(self, step: Step) -> str:
@@ -96,15 +112,16 @@ class SettingUp:
             return
         if not question.asked_in(step, live=self._live):
             return
-        default = KEEP if present == "*" else present or self.files.filled(question.default)
-        default = default or (random_value() if question.random else "")
+        if question.key in self._refused:
+            present = ""
         choices = self._choices(question)
+        default = self._default(question, present, choices)
         answer = self._answers.answer(self._filled(question), default, choices)
         if not answer:
             if not present and not question.optional:
                 raise Invalid(f"{question.key} is missing: {question.what[:1].lower()}{question.what[1:]}.")
             return
-        if choices and answer not in {one.split()[0] for one in choices}:
+        if choices and answer not in _ids(choices):
             raise Invalid(f"{question.key}: the processor lists no such price for sale.")
         if question.pattern and not re.fullmatch(question.pattern, answer):
             raise Invalid(f"{question.key}: {question.form}.")
@@ -114,6 +131,13 @@ class SettingUp:
                 f"{question.key}: this is the value of test mode; live mode has its own, in the same place."
             )
         self.files.write(question, kept)
+        self._refused.discard(question.key)
+
+    def _default(self, question: Question, present: str, choices: Sequence[str]) -> str:
+        default = KEEP if present == "*" else present or self.files.filled(question.default)
+        if choices and default not in _ids(choices):
+            return ""  # the price of the other mode
+        return default or (random_value() if question.random else "")
 
     def _filled(self, question: Question) -> Question:
         texts = {name: self.files.filled(getattr(question, name)) for name in ("what", "where")}
@@ -170,6 +194,10 @@ class SettingUp:
 
     def _list(self, what: str) -> str:
         return f"{what}_live" if self._live else what
+
+
+def _ids(choices: Sequence[str]) -> set[str]:
+    return {one.split()[0] for one in choices}
 
 
 def _kept(question: Question, answer: str) -> str:

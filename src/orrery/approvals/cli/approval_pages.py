@@ -55,7 +55,8 @@ def print_intent(found: "KnownIntent", now: datetime, *, for_signing: bool = Fal
     for line in _outcome(found.progress) if not found.is_void else ():
         console.print(Text(line))
     if state == "waiting" and not for_signing:
-        console.print(Text(_how_to_sign(intent.id)))
+        for line in _how_to_sign(intent.id).splitlines():
+            console.print(Text(visible(line)))
 
 
 def changes(body: Mapping[str, JsonValue], before: Mapping[str, JsonValue]) -> Iterator[str]:
@@ -81,7 +82,7 @@ def print_outcome(progress: "IntentProgress", *, goes_on: bool = False) -> None:
     for line in _outcome(progress, goes_on=goes_on):
         console.print(Text(line))
     if progress.open_targets():
-        console.print(Text(f"In two minutes, ask what became of it: orrery approvals settle {progress.intent_id}"))
+        console.print(Text(visible(f"In two minutes, type `orrery approvals settle {progress.intent_id}`.")))
 
 
 def log_row(

@@ -16,7 +16,7 @@ from orrery.runtime.console.options import AsJson, Since
 from orrery.runtime.console.progress import progress_bar
 from orrery.runtime.console.runner import Handed, Services
 from orrery.runtime.console.tables import left_out, note, show, show_json
-from orrery.runtime.console.terminal import marked, new_console
+from orrery.runtime.console.terminal import marked, new_console, visible
 from orrery.runtime.console.windows import parse_window
 from orrery.runtime.references import References
 from orrery.syntax.base_url import checked_base_url
@@ -336,7 +336,7 @@ def _show(report: "ReconciliationReport", within: Callable[[str], str]) -> None:
     if report.held_notifications:
         console.print(
             f"{report.held_notifications} were sold before the restore: their notifications are held back; "
-            "see [bold]orrery notifications list --state held[/bold]."
+            + visible("see `orrery notifications list --state held`.")
         )
 
 

@@ -173,6 +173,6 @@ def _show(rows: Sequence[Row], others: Sequence[str], *, as_json: bool) -> None:
     for row in {row["fault"]: row for row in reversed(rows)}.values():
         note(f"\n{row['fault']}: {row['meaning']}\n  nginx: {row['nginx']}\n  Caddy: {row['caddy']}")
     if rows:
-        note("\nAll of it: orrery site nginx, orrery site caddy, orrery site worker.")
+        note("\nAll of it: `orrery site nginx`, `orrery site caddy`, `orrery site worker`.")
     if others:
         note(f"Asked as well: {', '.join(others)}")

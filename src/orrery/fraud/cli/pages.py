@@ -99,7 +99,7 @@ def print_proposed(intent: "Intent") -> None:
         console.print(Text(f"  list    {entry.list}"))
     console.print(Text(f"  reason  {intent.reason}"))
     console.print(Text("Nothing has been changed yet. To do it, sign:"))
-    console.print(Text(f"  orrery approvals sign {intent.id}"))
+    console.print(Text(visible(f"  orrery approvals sign {intent.id}")))
 
 
 def print_log(incidents: "Sequence[Incident]") -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping
@@ -13,8 +14,8 @@ from rich.markup import escape
 
 from orrery.syntax import lines
 
-_COMMAND, _SERVICES = "`orrery ", "`sudo -u orrery orrery "
-"""How each command in a sentence begins; one that is typed as the service's user."""
+COMMAND = re.compile(r"(`|: |^ +)(sudo -u orrery )?orrery (?=[a-z])")
+"""How each command begins, in a sentence or alone on a line; the service's user types some."""
 
 _TYPED_AS = "TYPED_AS"
 """The variable that has how a command in a container is typed outside of it; the service's user runs it."""
@@ -27,10 +28,18 @@ def new_console(*, stderr: bool = False, soft_wrap: bool = True, width: int | No
 
 def visible(text: str) -> str:
     """Return a text without what could steer a terminal, and with its commands as they are typed here."""
-    shown = lines.visible(text)
-    if _TYPED_AS in os.environ:  # noqa: TID251  the container's, and no setting of ours
-        shown = shown.replace(_SERVICES, _COMMAND)
-    return shown.replace(_COMMAND, f"`{_typed_here()} ")
+    return COMMAND.sub(_as_typed, lines.visible(text))
+
+
+def _as_typed(found: re.Match[str]) -> str:
+    if typed_outside():
+        return f"{found[1]}{typed_outside()} "
+    return found[0] if found[2] else f"{found[1]}{_typed_here()} "
+
+
+def typed_outside() -> str:
+    """Return how a command in this container is typed outside of it, or nothing where there is no container."""
+    return os.environ.get(_TYPED_AS, "")  # noqa: TID251  the container's, and no setting of ours
 
 
 def typed(program: str, variables: Mapping[str, str], found: Callable[[str], str | None] = shutil.which) -> str:
