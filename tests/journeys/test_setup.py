@@ -160,14 +160,14 @@ def test_at_a_terminal(shop: Shop) -> None:
     """A pasted key is not shown; what is pasted beyond a line answers nothing; Ctrl-C ends it."""
     before = [step.name for step in steps()][:4]
     (shop.folder / "setup.toml").write_text(tomlkit.dumps({"done": before}), encoding="utf-8")
-    pasted = '{\n "type": "service_account",\n "private_key": "not to be shown"\n}'
+    pasted = '{\n "type": "service_account",\n\n "private_key": "not to be shown"\n}'
     with terminal("setup", "--config", str(shop.folder / "orrery.toml")) as shown:
         for asked, answer in (
             ("y/N. ", "y"),
             ("property_id: ", "G-12"),
             ("property_id: it has digits only(?s:.)*stops here: ", ""),
             ("property_id: ", '"12"\nbeyond the line'),
-            ("account_key: ", pasted),
+            ("account_key: ", f"\n\n{pasted}\n\n{pasted}"),
             ("stops here: ", ""),
             ("property_id .12.: ", ""),
             ("account_key .kept.: ", INTERRUPT),  # `input` may miss one at its beginning

@@ -1,6 +1,7 @@
 """Where the answers of `orrery setup` come from: a person at a terminal, or a file."""
 
 import json
+import select
 import stat
 import sys
 import termios
@@ -21,6 +22,9 @@ KEEP = "kept"
 """The default that a secret has which is there already: its value is not shown."""
 
 STOP = "s"
+
+PAUSE = 0.3
+"""Seconds in which the next part of a paste comes, over a slow line, too."""
 
 _QUOTES = {('"', '"'), ("'", "'"), ("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}")}
 
@@ -97,15 +101,16 @@ def _line(shown: str) -> str:
 
 def _file_or_text(shown: str) -> str:
     """Return the name of a file, or a JSON object that is pasted, which is not shown."""
-    text = ""
     with _unseen():
-        note("  A file's name, or the text itself, which ends with an empty line. Nothing is shown meanwhile.")
+        note("  A file's name, or the text itself. Nothing is shown meanwhile. Ctrl-D ends a text that was cut.")
         _ = sys.stderr.write(shown)
         _ = sys.stderr.flush()
-        while (line := sys.stdin.readline()).strip():
+        text = sys.stdin.readline()
+        while not text.strip() and _is_coming():  # a paste may begin with empty lines
+            text = sys.stdin.readline()
+        text = text.lstrip()
+        while text.startswith("{") and not _is_whole(text) and (line := sys.stdin.readline()):
             text += line
-            if not text.startswith("{") or _is_whole(text):
-                break
     note("" if text.startswith("{") else text.strip())
     return text
 
@@ -120,8 +125,17 @@ def _unseen() -> Generator[None]:
         _ = termios.tcsetattr(sys.stdin, termios.TCSAFLUSH, before)
         yield
     finally:
-        before[3] = flags
-        _ = termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+        try:
+            while _is_coming():  # echoed, the rest of a paste would show
+                _ = termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        finally:
+            before[3] = flags
+            _ = termios.tcsetattr(sys.stdin, termios.TCSAFLUSH, before)
+
+
+def _is_coming() -> bool:
+    """Return whether another line comes with the one that was read, as of a paste."""
+    return bool(select.select([sys.stdin], [], [], PAUSE)[0])
 
 
 def _is_whole(text: str) -> bool:
