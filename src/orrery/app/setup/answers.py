@@ -6,7 +6,7 @@ import stat
 import sys
 import termios
 import tomllib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from getpass import getpass
 from pathlib import Path
@@ -53,7 +53,7 @@ class Typed:
     """A person at the terminal. What is secret is not shown."""
 
     def wants(self, step: Step) -> bool:
-        return _line(f"  {step.wanted} [y/N] ").lower() in {"y", "yes"}
+        return _text(_line, f"  {step.wanted} [y/N] ").lower() in {"y", "yes"}
 
     def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
         note(f"{'; '.join(filter(None, (question.what, question.where)))}.")
@@ -64,7 +64,7 @@ class Typed:
             return self._password(hint)
         shown = f"  {question.key}{hint}: "
         asked = _file_or_text if question.file else getpass if question.secret else _line
-        typed = asked(shown).strip()
+        typed = _text(asked, shown).strip()
         if not question.secret:
             typed = _unquoted(typed)
         if typed.isdecimal() and 0 < int(typed) <= len(choices):
@@ -72,8 +72,8 @@ class Typed:
         return typed or ("" if default == KEEP else default)
 
     def _password(self, hint: str) -> str:
-        first = getpass(f"  Password{hint}: ")
-        if first and getpass("  Once more: ") != first:
+        first = _text(getpass, f"  Password{hint}: ")
+        if first and _text(getpass, "  Once more: ") != first:
             note("  The two differ.")
             return self._password(hint)
         return first
@@ -83,7 +83,20 @@ class Typed:
         return ""
 
     def again(self, step: Step) -> bool:
-        return _line(f"Enter tries {step.title[:1].lower()}{step.title[1:]} again, s stops here: ") != STOP
+        shown = f"Enter tries {step.title[:1].lower()}{step.title[1:]} again, s stops here: "
+        return _text(_line, shown).lower() != STOP
+
+
+def _text(asked: Callable[[str], str], shown: str) -> str:
+    """Return what is typed; ask again for what is no text, as a terminal of another encoding sends it."""
+    while True:
+        try:
+            typed = asked(shown)
+            _ = typed.encode()  # what the terminal sent is kept as lone surrogates under the locale C
+        except UnicodeError:
+            note("  This is not text in UTF-8: the terminal has another encoding.")
+        else:
+            return typed
 
 
 def _unquoted(text: str) -> str:
