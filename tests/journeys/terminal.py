@@ -34,7 +34,7 @@ class Terminal:
 
     def type(self, text: str) -> None:
         """Type a text, and Enter unless it is a key."""
-        os.write(self.screen, text.encode() if text == INTERRUPT else f"{text}\n".encode())
+        os.write(self.screen, (text if text == INTERRUPT else f"{text}\n").encode(errors="surrogateescape"))
 
     def end(self) -> int:
         """Return the exit code."""

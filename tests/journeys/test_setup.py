@@ -31,6 +31,9 @@ PRODUCT = {
 }
 SECRETS_WRITTEN = "processor_api_key", "webhook_signing_secret", "access_service_token", "admin_password_hash"
 LEFT_OUT = "live", "heartbeat"
+NO_TEXT = b"Caf\xe9".decode(errors="surrogateescape")
+"""What a terminal in Latin-1 sends."""
+
 TO = "owner@northwind.example"
 
 
@@ -163,14 +166,16 @@ def test_at_a_terminal(shop: Shop) -> None:
     before = [step.name for step in steps()][:4]
     (shop.folder / "setup.toml").write_text(tomlkit.dumps({"done": before}), encoding="utf-8")
     untouched = shop.written()
-    pasted = '{\n "type": "service_account",\n "private_key": "not to be shown"\n}'
+    pasted = '{\n "type": "service_account",\n\n "private_key": "not to be shown"\n}'
     with terminal("setup", "--config", str(shop.folder / "orrery.toml")) as shown:
         for asked, answer in (
-            ("y/N. ", "y"),
+            ("y/N. ", NO_TEXT),
+            ("not text in UTF-8(?s:.)*y/N. ", "y"),
             ("property_id: ", "G-12"),
             ("property_id: it has digits only(?s:.)*stops here: ", ""),
             ("property_id: ", '"12"\nbeyond the line'),
-            ("account_key: ", pasted),
+            ("account_key: ", NO_TEXT),
+            ("not text in UTF-8(?s:.)*account_key: ", f"\n\n{pasted}\n\n{pasted}"),
             ("stops here: ", ""),
             ("property_id: ", "12"),
             ("account_key: ", INTERRUPT),  # `input` may miss one at its beginning

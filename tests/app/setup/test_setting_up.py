@@ -32,6 +32,7 @@ REFUSED: tuple[tuple[str, int, str], ...] = (
     ('[secrets]\nprocessor_key = "rk_test_1"\n', 0o600, "secrets.processor_key"),
     ('mode = "live"\n', 0o600, "mode"),
     ("[notes", 0o600, "cannot be read"),
+    (b'mode = "\xe9"'.decode(errors="surrogateescape"), 0o600, "it is not text in UTF-8"),
 )
 """A file of answers, its mode, and what is said."""
 
@@ -59,7 +60,7 @@ def store(files: DeploymentFiles) -> Path:
 
 def answers(files: DeploymentFiles, text: str, mode: int = 0o600) -> FileOfAnswers:
     file = files.settings_file.with_name("answers.toml")
-    file.write_text(text, encoding="utf-8")
+    file.write_text(text, encoding="utf-8", errors="surrogateescape")
     file.chmod(mode)
     return FileOfAnswers(file)
 

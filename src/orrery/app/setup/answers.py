@@ -1,11 +1,12 @@
 """Where the answers of `orrery setup` come from: a person at a terminal, or a file."""
 
 import json
+import select
 import stat
 import sys
 import termios
 import tomllib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from getpass import getpass
 from pathlib import Path
@@ -21,6 +22,9 @@ KEEP = "kept"
 """The default that a secret has which is there already: its value is not shown."""
 
 STOP = "s"
+
+PAUSE = 0.3
+"""Seconds in which the next part of a paste comes, over a slow line, too."""
 
 _QUOTES = {('"', '"'), ("'", "'"), ("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}")}
 
@@ -49,7 +53,7 @@ class Typed:
     """A person at the terminal. What is secret is not shown."""
 
     def wants(self, step: Step) -> bool:
-        return typed_line(f"  {step.wanted} [y/N] ").lower() in {"y", "yes"}
+        return _text(typed_line, f"  {step.wanted} [y/N] ").lower() in {"y", "yes"}
 
     def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
         note(f"{'; '.join(filter(None, (question.what, question.where)))}.")
@@ -60,7 +64,7 @@ class Typed:
             return self._password(hint)
         shown = f"  {question.key}{hint}: "
         asked = _file_or_text if question.file else getpass if question.secret else typed_line
-        typed = asked(shown).strip()
+        typed = _text(asked, shown).strip()
         if not question.secret:
             typed = _unquoted(typed)
         if typed.isdecimal() and 0 < int(typed) <= len(choices):
@@ -68,8 +72,8 @@ class Typed:
         return typed or ("" if default == KEEP else default)
 
     def _password(self, hint: str) -> str:
-        first = getpass(f"  Password{hint}: ")
-        if first and getpass("  Once more: ") != first:
+        first = _text(getpass, f"  Password{hint}: ")
+        if first and _text(getpass, "  Once more: ") != first:
             note("  The two differ.")
             return self._password(hint)
         return first
@@ -79,7 +83,20 @@ class Typed:
         return ""
 
     def again(self, step: Step) -> bool:
-        return typed_line(f"Enter tries {step.title[:1].lower()}{step.title[1:]} again, s stops here: ") != STOP
+        shown = f"Enter tries {step.title[:1].lower()}{step.title[1:]} again, s stops here: "
+        return _text(typed_line, shown).lower() != STOP
+
+
+def _text(asked: Callable[[str], str], shown: str) -> str:
+    """Return what is typed; ask again for what is no text, as a terminal of another encoding sends it."""
+    while True:
+        try:
+            typed = asked(shown)
+            _ = typed.encode()  # what the terminal sent is kept as lone surrogates under the locale C
+        except UnicodeError:
+            note("  This is not text in UTF-8: the terminal has another encoding.")
+        else:
+            return typed
 
 
 def _unquoted(text: str) -> str:
@@ -101,15 +118,16 @@ def typed_line(shown: str) -> str:
 
 def _file_or_text(shown: str) -> str:
     """Return the name of a file, or a JSON object that is pasted, which is not shown."""
-    text = ""
     with _unseen():
-        note("  A file's name, or the text itself, which ends with an empty line. Nothing is shown meanwhile.")
+        note("  A file's name, or the text itself. Nothing is shown meanwhile. Ctrl-D ends a text that was cut.")
         _ = sys.stderr.write(shown)
         _ = sys.stderr.flush()
-        while (line := sys.stdin.readline()).strip():
+        text = sys.stdin.readline()
+        while not text.strip() and _is_coming():  # a paste may begin with empty lines
+            text = sys.stdin.readline()
+        text = text.lstrip()
+        while text.startswith("{") and not _is_whole(text) and (line := sys.stdin.readline()):
             text += line
-            if not text.startswith("{") or _is_whole(text):
-                break
     note("" if text.startswith("{") else text.strip())
     return text
 
@@ -124,8 +142,17 @@ def _unseen() -> Generator[None]:
         _ = termios.tcsetattr(sys.stdin, termios.TCSAFLUSH, before)
         yield
     finally:
-        before[3] = flags
-        _ = termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+        try:
+            while _is_coming():  # echoed, the rest of a paste would show
+                _ = termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        finally:
+            before[3] = flags
+            _ = termios.tcsetattr(sys.stdin, termios.TCSAFLUSH, before)
+
+
+def _is_coming() -> bool:
+    """Return whether another line comes with the one that was read, as of a paste."""
+    return bool(select.select([sys.stdin], [], [], PAUSE)[0])
 
 
 def _is_whole(text: str) -> bool:
