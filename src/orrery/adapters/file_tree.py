@@ -60,7 +60,7 @@ class FileTree:
             if len(self.repositories) > 1
             else "A folder is a repository"
         )
-        return (f"{few}, with a history that was not searched; type: orrery tenants scan --history FOLDER",)
+        return (f"{few}, with a history that was not searched: type `orrery tenants scan --history FOLDER`",)
 
     def items(self) -> Iterator[Item | NotRead]:
         for path in self._paths:
@@ -104,8 +104,8 @@ def _check(path: Path) -> None:
         raise Invalid(f"{visible(str(path))} cannot be read: {error.strerror}.") from None
     if path.is_dir() and (path.absolute().name == _GIT or _is_repository(str(path))):
         raise Invalid(
-            f"{visible(str(path))} is git's own folder, where files are compressed; "
-            f"type: orrery tenants scan --history {visible(str(path))}"
+            f"{visible(str(path))} is git's own folder, where files are compressed: "
+            f"type `orrery tenants scan --history {visible(str(path))}`"
         )
 
 
