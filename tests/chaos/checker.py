@@ -5,6 +5,7 @@ It uses nothing of the product: a decision that is wrong there must not be repea
 
 import hashlib
 import json
+import re
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,6 +36,15 @@ ROUNDING = 3
 
 DUE = 2
 """Where the time is in the key of a message that waits."""
+
+A_YEAR = {365, 366}
+"""Its days."""
+
+LINK = re.compile(r"\?link=(\w+)\.")
+"""Where the reference of a sale is in the link of an e-mail."""
+
+NAMED = {"productType": "product_type", "certCode": "cert_code", "vendorSlug": "vendor_slug"}
+"""What names a product in a session, and in the record of an access."""
 
 OF_A_SALE = ("Sold", "Granted")
 """How the title of a push about a sale begins."""
@@ -135,6 +145,9 @@ class Told:
     versions: dict[int, bytes] = field(default_factory=dict[int, bytes])
     """The commit that each version was seen at, before a fault took the server away."""
 
+    faults: int = 0
+    """How many have struck: by each a message may be sent once more."""
+
     counts: list[ShownCount] = field(default_factory=list[ShownCount])
     """The live counts that were shown."""
 
@@ -150,6 +163,8 @@ def violations(ledgers: Ledgers, told: Told) -> Iterator[str]:
     """Yield each broken promise, with what it concerns."""
     yield from _sales(ledgers, told)
     yield from _messages(ledgers)
+    yield from _repeats(ledgers, told)
+    yield from _links(ledgers)
     yield from _versions(ledgers, told)
     yield from _approvals(ledgers)
     yield from _numbers(ledgers)
@@ -174,10 +189,17 @@ def _sales(ledgers: Ledgers, told: Told) -> Iterator[str]:
     yield from (f"access without payment: {one}" for one in sorted(granted - paid.keys()))
     yield from (f"told to be open, and without access: {one}" for one in sorted(told.granted - granted))
     yield from (f"two accesses of one buyer: {one}" for one in _repeated(one["email"] for one in access.values()))
+    sold = {one["id"]: one["metadata"] for one in ledgers.documents("checkout.session")}
     for key, one in access.items():
-        years = int(one["expires_at"][:4]) - int(one["granted_at"][:4])
-        if years != 1 or one["email"] != paid.get(one["session_id"], one["email"]):
-            yield f"access of {years} years, or of another buyer: {key}"
+        session = key.partition(":")[2]
+        granted, ends = (datetime.fromisoformat(one[name]) for name in ("granted_at", "expires_at"))
+        if (days := (ends - granted).total_seconds() / 86_400) not in A_YEAR:
+            yield f"access of {days:.1f} days: {key}"
+        if one["email"] != paid.get(session, one["email"]):
+            yield f"access of another buyer: {key}"
+        product = {name: one[kept] for name, kept in NAMED.items()}
+        if product != sold.get(session, product):
+            yield f"access to another product: {key}"
 
 
 def _messages(ledgers: Ledgers) -> Iterator[str]:
@@ -190,14 +212,31 @@ def _messages(ledgers: Ledgers) -> Iterator[str]:
         if one["state"] != "delivered" and (one["state"] != "waiting" or one["id"] not in coming):
             yield f"a message that is {one['state']}: {one['id']}, {one['last_error']}"
     yield from (f"no e-mail: {one}" for one in sorted(set(paid.values()) - emails.keys()))
-    pushes = len(set(_pushes(ledgers)))
+    pushes = len(set(_pushes(ledgers, OF_A_SALE)))
     if pushes != len(paid):
         yield f"{pushes} sales were pushed, of {len(paid)}"
 
 
-def _pushes(ledgers: Ledgers) -> list[str]:
+def _repeats(ledgers: Ledgers, told: Told) -> Iterator[str]:
+    emails = Counter(one["message_id"] for one in ledgers.documents("_mail"))
+    for what, sent in (("an e-mail", emails), ("a push", Counter(_pushes(ledgers)))):
+        most = 1 + told.faults
+        yield from (f"{what} that was sent {count} times: {one}" for one, count in sent.items() if count > most)
+
+
+def _links(ledgers: Ledgers) -> Iterator[str]:
+    sales = ledgers.entries("access-by-reference:ref_")
+    access = ledgers.records("access:")
+    for one in ledgers.documents("_mail"):
+        for reference in LINK.findall(one["body"]) or [""]:
+            sale = sales.get(f"access-by-reference:ref_{reference}", b"").decode()
+            if [access.get(f"access:{sale}", {}).get("email")] != [to.lower() for to in one["to"]]:
+                yield f"an e-mail without the link of its own sale: {one['message_id']}"
+
+
+def _pushes(ledgers: Ledgers, titles: str | tuple[str, ...] = "") -> list[str]:
     pushes = (one["message"] for one in ledgers.documents("_push"))
-    return [one["sequence_id"] for one in pushes if one.get("title", "").startswith(OF_A_SALE)]
+    return [one["sequence_id"] for one in pushes if one.get("title", "").startswith(titles)]
 
 
 def _versions(ledgers: Ledgers, told: Told) -> Iterator[str]:
@@ -272,7 +311,7 @@ def _repeated(values: Iterable[object]) -> Sequence[object]:
 def counts(ledgers: Ledgers) -> dict[str, int]:
     """Return what is reported beside the violations."""
     emails = Counter(to for one in ledgers.documents("_mail") for to in one["to"])
-    pushes = Counter(_pushes(ledgers))
+    pushes = Counter(_pushes(ledgers, OF_A_SALE))
     attempts = [len(one["attempts"]) for one in ledgers.documents("_delivery")]
     return {
         "sales": len(paid_sessions(ledgers)),

@@ -36,6 +36,7 @@ PLANTED = (
     ("access:", '"email":"[^"]*"', '"email":"one@buyer.example.test"'),
     ("access:", '"session_id":"', '"session_id":"x'),
     ("access:", '"livemode":false', '"livemode":true'),
+    ("access:", '"cert_code":"', '"cert_code":"x'),
     ("access:", '"sale_number":[^,}]*', '"sale_number":"NW-0"'),
     ("outbox:", '"state":"delivered"', '"state":"dead"'),
     ("approval-log:", '"kind":"started"', '"kind":"proposed"'),
@@ -43,16 +44,25 @@ PLANTED = (
 """What is written into the store after a run: in the records below a prefix another text."""
 
 REPORTED = (
-    *("access of 1", "two accesses of one buyer", "access without payment", "numbers of receipts"),
+    *("access of 365", "access to another product", "access of another buyer", "access without payment"),
+    *("two accesses of one buyer", "numbers of receipts"),
     *("a message that is dead", "the approval log does not hold", "an approval that was carried out"),
-    *("a version of two commits", "no e-mail", "0 sales were pushed"),
+    *("a version of two commits", "no e-mail", "1 sales were pushed"),
+    *("an e-mail that was sent", "a push that was sent", "an e-mail without the link of its own sale"),
     *(
         "a live count was shown 7.0 s after",
         "a live count of 200 s ago was shown as fresh",
         "delivered by a while b",
     ),
 )
-"""What the checker must find of that, of what is taken from the sandbox's ledger, and of what is told."""
+"""What the checker must find of that, of what is changed in the sandbox's ledger, and of what is told."""
+
+IN_THE_LEDGER = (
+    ("_mail", "$.to", '["another@buyer.example.test"]'),
+    ("_mail", "$.message_id", '"one"'),
+    ("_push", "$.message.sequence_id", '"one"'),
+)
+"""What all mails and pushes of the sandbox have after a run."""
 
 
 def drawn(seed: int) -> Sequence[type[Fault]]:
@@ -117,7 +127,8 @@ def planted(shop: ChaosShop) -> Iterator[str]:
         store.execute("UPDATE orrery_commits SET version = 1")
         store.execute("INSERT INTO chaos_beside VALUES ('outbox:x', 'a', 'b')")
     with closing(sqlite3.connect(shop.ledgers.sandbox / "sandbox.db")) as sandbox, sandbox:
-        sandbox.execute("DELETE FROM documents WHERE object IN ('_mail', '_push')")
+        change = "UPDATE documents SET body = json_set(body, ?, json(?)) WHERE object = ?"
+        sandbox.executemany(change, [(path, new, kind) for kind, path, new in IN_THE_LEDGER])
     log = shop.nodes[0].config.with_suffix(".log")
     shown = [ShownCount(asked, 0, is_called_stale=False, log=log, during=(0, 0)) for asked in (107, 200)]
     yield from violations(shop.ledgers, Told(counts=shown, counted={50: 100}))
