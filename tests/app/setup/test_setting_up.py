@@ -111,6 +111,17 @@ def test_no_secret_of_the_test_is_one_of_live_mode(
     assert sorted(file.name for file in files.secrets.iterdir()) == ["mail_password"]
 
 
+def test_the_live_pass_asks_again_for_what_was_left_out(
+    files: DeploymentFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was no decision for good: a shop in live mode may want receipts after all."""
+    done = [step.name for step in steps() if step.name != "push"]
+    files.remember({"done": done, "not_wanted": ["push"], "done_live": ["key", "product", "webhook"]})
+    wrong = answers(files, '[push]\nurl = "nowhere"\n')
+    assert SettingUp(files, wrong, live=True).run() == "Pushes to you"
+    assert "[4/4] Pushes to you: left out before." in capsys.readouterr().err
+
+
 def test_a_store_that_setup_made_is_not_made_again(
     files: DeploymentFiles, capsys: pytest.CaptureFixture[str]
 ) -> None:

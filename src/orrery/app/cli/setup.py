@@ -64,6 +64,8 @@ def _set_up(files: DeploymentFiles, answers: Answers, *, live: bool) -> None:
     if not wrong:
         then = "" if is_live or live else ". Buy once in test mode. Then type the same command with `--live`."
         note(f"\nALL GREEN{then}")
+        if left_out := setting_up.left_out():
+            note(f"Left out: {', '.join(one.title for one in left_out)}. The same command asks for each again.")
     end_broken(when=wrong)
 
 

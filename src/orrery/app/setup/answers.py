@@ -32,8 +32,8 @@ _QUOTES = {('"', '"'), ("'", "'"), ("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT 
 class Answers(Protocol):
     """One who answers."""
 
-    def wants(self, step: Step) -> bool:
-        """Return whether an optional step is wanted."""
+    def wants(self, step: Step, *, default: bool) -> bool:
+        """Return whether an optional step is wanted; `default` without an answer."""
         ...
 
     def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
@@ -52,8 +52,9 @@ class Answers(Protocol):
 class Typed:
     """A person at the terminal. What is secret is not shown."""
 
-    def wants(self, step: Step) -> bool:
-        return _text(typed_line, f"  {step.wanted} [y/N] ").lower() in {"y", "yes"}
+    def wants(self, step: Step, *, default: bool) -> bool:
+        typed = _text(typed_line, f"  {step.wanted} [{'Y/n' if default else 'y/N'}] ").lower()
+        return typed in {"y", "yes"} if typed else default
 
     def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
         note(f"{'; '.join(filter(None, (question.what, question.where)))}.")
@@ -178,8 +179,8 @@ class FileOfAnswers:
         if unknown := [name for name in _names(self._answers) if name not in asked]:
             raise Invalid(f"Setup asks for no {', '.join(unknown)}: one site, one product, each by its own name.")
 
-    def wants(self, step: Step) -> bool:
-        return any(map(self.given, step.questions))
+    def wants(self, step: Step, *, default: bool) -> bool:
+        return default or any(map(self.given, step.questions))
 
     def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
         del choices  # what is no choice is refused by who asks
