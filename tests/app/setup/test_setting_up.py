@@ -83,6 +83,23 @@ def test_a_setting_that_cannot_be_used_is_refused_by_its_own_step(files: Deploym
     assert "done" not in files.memory()
 
 
+def test_an_optional_value_is_taken_away(files: DeploymentFiles) -> None:
+    """A setting, a list and a secret; where the step fails all is as it was, by a later one not."""
+    asked = {one.key: one for step in steps() for one in step.questions}
+    names = "sites.0.practice_url", "checkout.postal_address[]"
+    for name in names:
+        files.write(asked[name], "https://shop.example/practice/{certCode}/")
+    text = SITE.replace("[checkout]", 'practice_url = "-"\n[checkout]\npostal_address = ["-"]')
+    assert SettingUp(files, answers(files, text), live=False).run() == "The payment processor's key"
+    assert [files.value(asked[name]) for name in names] == ["", ""]
+    files.write(asked["mail.host"], "smtp.example")
+    files.write(asked["mail_password"], "of the server")
+    files.remember({"done": [step.name for step in steps() if step.name != "mail"]})
+    mail = '[mail]\nusername = "-"\nsender = "shop@shop.example"\n[secrets]\nmail_password = "-"\n'
+    assert SettingUp(files, answers(files, mail), live=False).run() == "E-mail to buyers"
+    assert files.content("mail_password") == "of the server"
+
+
 def test_another_answer_to_what_is_done_is_not_passed_over(
     files: DeploymentFiles, capsys: pytest.CaptureFixture[str]
 ) -> None:

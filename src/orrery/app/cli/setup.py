@@ -71,4 +71,4 @@ def _set_up(files: DeploymentFiles, answers: Answers, *, live: bool) -> None:
 
 def _signed(how: str) -> bool:
     note(f"Live mode sells only what the processor accepted. Sign that as yourself, in a second terminal:\n{how}")
-    return sys.stdin.isatty() and typed_line("Press Enter once you have signed, s stops here: ") != STOP
+    return sys.stdin.isatty() and typed_line("Press Enter once you have signed, s stops here: ").lower() != STOP

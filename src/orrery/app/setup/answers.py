@@ -21,6 +21,9 @@ from orrery.runtime.console.tables import note
 KEEP = "kept"
 """The default that a secret has which is there already: its value is not shown."""
 
+AWAY = "-"
+"""The answer that takes an optional value away."""
+
 STOP = "s"
 
 PAUSE = 0.3
@@ -53,7 +56,7 @@ class Typed:
     """A person at the terminal. What is secret is not shown."""
 
     def wants(self, step: Step, *, default: bool) -> bool:
-        typed = _text(typed_line, f"  {step.wanted} [{'Y/n' if default else 'y/N'}] ").lower()
+        typed = typed_line(f"  {step.wanted} [{'Y/n' if default else 'y/N'}] ").lower()
         return typed in {"y", "yes"} if typed else default
 
     def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
@@ -61,10 +64,12 @@ class Typed:
         for number, one in enumerate(choices, 1):
             note(f"    {number}  {one}")
         hint = f" [{default}]" if default else " [Enter leaves it out]" if question.optional else ""
+        if default and question.optional:
+            hint = f" [{default}; {AWAY} takes it away]"
         if question.password:
             return self._password(hint)
         shown = f"  {question.key}{hint}: "
-        asked = _file_or_text if question.file else getpass if question.secret else typed_line
+        asked = _file_or_text if question.file else getpass if question.secret else _line
         typed = _text(asked, shown).strip()
         if not question.secret:
             typed = _unquoted(typed)
@@ -85,7 +90,7 @@ class Typed:
 
     def again(self, step: Step) -> bool:
         shown = f"Enter tries {step.title[:1].lower()}{step.title[1:]} again, s stops here: "
-        return _text(typed_line, shown).lower() != STOP
+        return typed_line(shown).lower() != STOP
 
 
 def _text(asked: Callable[[str], str], shown: str) -> str:
@@ -107,6 +112,11 @@ def _unquoted(text: str) -> str:
 
 
 def typed_line(shown: str) -> str:
+    """Return a line of text that is typed."""
+    return _text(_line, shown).strip()
+
+
+def _line(shown: str) -> str:
     """Return a line that is typed: what was pasted beyond it is no answer to what comes next."""
     if not sys.stdout.isatty():  # else `input` would ask in the file that the output goes to
         _ = sys.stderr.write(shown)
@@ -114,7 +124,7 @@ def typed_line(shown: str) -> str:
         shown = ""
     typed = input(shown)
     _ = termios.tcflush(sys.stdin, termios.TCIFLUSH)
-    return typed.strip()
+    return typed
 
 
 def _file_or_text(shown: str) -> str:

@@ -108,6 +108,16 @@ class DeploymentFiles:
         else:
             self.remember({question.note: answer})
 
+    def take_away(self, question: Question) -> None:
+        """Remove an optional setting or secret."""
+        if question.secret:
+            self.place(question).unlink(missing_ok=True)
+            return
+        document = self._settings()
+        *path, key = question.setting.removesuffix("[]").split(".")
+        _ = _table(document, path).pop(key, None)
+        self._replace(self.settings_file, tomlkit.dumps(document).encode(), 0o644)
+
     def contents(self, questions: Sequence[Question]) -> dict[Path, bytes | None]:
         """Return what the files of settings and secrets hold, or None of one that is not there."""
         places = {self.place(one) for one in questions if not one.note}
@@ -118,8 +128,8 @@ class DeploymentFiles:
         for file, content in contents.items():
             if content is None:
                 file.unlink(missing_ok=True)
-            elif content != file.read_bytes():
-                self._replace(file, content, file.stat().st_mode & 0o777)
+            elif not file.is_file() or content != file.read_bytes():
+                self._replace(file, content, file.stat().st_mode & 0o777 if file.is_file() else 0o600)
                 if self.is_the_systems and file != self.settings_file:
                     self._give(file, 0o640)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from orrery.adapters.clock import SystemClock
 from orrery.app.settings.reader import load_settings
-from orrery.app.setup.answers import KEEP, Answers
+from orrery.app.setup.answers import AWAY, KEEP, Answers
 from orrery.app.setup.deployment_files import DeploymentFiles, random_value
 from orrery.app.setup.steps import Question, Step, steps
 from orrery.app.setup.trials import OwnCommands, completed_session, has_no_store
@@ -104,7 +104,7 @@ class SettingUp:
         for question in step.questions:
             given = self._answers.given(question) if question.asked_in(step, live=self._is_live(step)) else ""
             present = self.files.content(question.secret) if question.secret else self.files.value(question)
-            if given and _kept(question, given) != present:
+            if given and ("" if given == AWAY else _kept(question, given)) != present:
                 return (
                     f"{question.key}: the file of answers has another value than the one that was tried, "
                     f"and setup changes none of these. Change it in {self.files.place(question)}."
@@ -128,6 +128,14 @@ class SettingUp:
             if not present and not question.optional:
                 raise Invalid(f"{question.key} is missing: {question.what[:1].lower()}{question.what[1:]}.")
             return
+        if question.optional and answer == AWAY:
+            self.files.take_away(question)
+        else:
+            self.files.write(question, self._examined(question, answer, choices))
+        self._refused.discard(question.key)
+
+    def _examined(self, question: Question, answer: str, choices: Sequence[str]) -> str:
+        """Return what is written of an answer; raise `Invalid` for one that cannot be right."""
         if choices and answer not in _ids(choices):
             raise Invalid(f"{question.key}: the processor lists no such price for sale.")
         if question.pattern and not re.fullmatch(question.pattern, answer):
@@ -137,8 +145,7 @@ class SettingUp:
             raise Invalid(
                 f"{question.key}: this is the value of test mode; live mode has its own, in the same place."
             )
-        self.files.write(question, kept)
-        self._refused.discard(question.key)
+        return kept
 
     def _default(self, question: Question, present: str, choices: Sequence[str]) -> str:
         default = KEEP if present == "*" else present or self.files.filled(question.default)
