@@ -106,8 +106,8 @@ def _text(asked: Callable[[str], str], shown: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    """Return a text without the quotes around it, as it stood in a page or a file."""
-    is_quoted = len(text) > 1 and (text[0], text[-1]) in _QUOTES
+    """Return a text without the quotes around it, as it stood in a page or a file; not a list of quoted texts."""
+    is_quoted = len(text) > 1 and (text[0], text[-1]) in _QUOTES and text[0] not in text[1:-1]
     return text[1:-1].strip() if is_quoted else text
 
 
@@ -181,7 +181,9 @@ class FileOfAnswers:
         try:
             others = file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
             self._answers: dict[str, Any] = tomllib.loads(read_own(file, "The file of answers"))
-        except (OSError, ValueError) as error:
+        except tomllib.TOMLDecodeError as error:
+            raise Invalid(f"The file of answers {file} is not valid TOML: {error}.") from None
+        except (OSError, UnicodeDecodeError) as error:
             raise Invalid(f"The file of answers {file} cannot be read: {words_of(error)}.") from None
         if others:
             raise Invalid(f"Others may use the file of answers, which has secrets. Type: chmod 600 {file}")
@@ -201,7 +203,8 @@ class FileOfAnswers:
         return False
 
     def given(self, question: Question) -> str:
-        return text_at(self._answers, _name(question))
+        found = text_at(self._answers, _name(question))
+        return found.strip("\r\n") if question.password else found.strip()
 
 
 def _name(question: Question) -> str:

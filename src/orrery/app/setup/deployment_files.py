@@ -1,5 +1,6 @@
 """The files that `orrery setup` writes: the settings, the secrets, and what it has to remember."""
 
+import csv
 import hashlib
 import os
 import re
@@ -189,7 +190,8 @@ class DeploymentFiles:
         *path, key = name.removesuffix("[]").split(".")
         at = _table(document, path)
         if name.endswith("[]"):
-            at[key] = [one.strip() for one in answer.split(",")]
+            rows = csv.reader(answer.splitlines(keepends=True), skipinitialspace=True)
+            at[key] = [one.strip() for row in rows for one in row]
         else:
             is_number = key in at and isinstance(at[key], int)
             at[key] = int(answer) if is_number and answer.isdecimal() else answer
@@ -230,13 +232,19 @@ def _table(document: tomlkit.TOMLDocument, path: Sequence[str]) -> Any:  # noqa:
 
 
 def text_at(found: Any, name: str) -> str:  # noqa: ANN401  what a TOML file has, as tomllib or tomlkit reads it
-    """Return the value at a name as text, or nothing; a list with commas, as it is answered."""
+    """Return the value at a name as text, or nothing; a list as it is answered: commas between, or else quotes."""
     for part in name.removesuffix("[]").split("."):
         try:
             found = found[int(part) if part.isdecimal() else part]
         except (KeyError, IndexError, TypeError):
             return ""
-    return ", ".join(map(str, cast("list[object]", found))) if isinstance(found, list) else str(found)
+    return ", ".join(map(_listed, cast("list[object]", found))) if isinstance(found, list) else str(found)
+
+
+def _listed(one: object) -> str:
+    """Return one of a list as csv reads it: in quotes where it has a comma, a quote or a line's end itself."""
+    text = str(one)
+    return '"{}"'.format(text.replace('"', '""')) if set(text) & set(',"\r\n') else text
 
 
 def _digest(secret: str) -> str:
