@@ -154,7 +154,7 @@ def test_no_secret_of_the_test_is_one_of_live_mode(
 def test_the_live_pass_asks_again_for_what_was_left_out(
     files: DeploymentFiles, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It was no decision for good: a shop in live mode may want receipts after all."""
+    """That settled nothing: a shop in live mode may want receipts after all."""
     done = [step.name for step in steps() if step.name != "push"]
     files.remember({"done": done, "not_wanted": ["push"], "done_live": ["key", "product", "webhook"]})
     wrong = answers(files, '[push]\nurl = "nowhere"\n')
