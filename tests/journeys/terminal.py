@@ -14,6 +14,9 @@ from tests.support.waiting import PATIENCE
 INTERRUPT = "\x03"
 """Ctrl-C."""
 
+END_OF_INPUT = "\x04"
+"""Ctrl-D."""
+
 
 @dataclass
 class Terminal:

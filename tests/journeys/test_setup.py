@@ -13,7 +13,7 @@ import tomlkit
 from orrery.app.setup.deployment_files import DeploymentFiles
 from orrery.app.setup.setting_up import SettingUp
 from orrery.app.setup.steps import Question, Step, steps
-from tests.journeys.terminal import INTERRUPT, terminal
+from tests.journeys.terminal import END_OF_INPUT, INTERRUPT, terminal
 from tests.support.deployment import PRICE, SIGNING_SECRET, Deployment, beside_a_sandbox
 from tests.support.marked import assert_unmarked
 from tests.support.program import Program, typed
@@ -156,6 +156,7 @@ def test_a_file_of_answers(shop: Shop) -> None:
     finally:
         service.clear_away()
     assert (code, "ALL GREEN" in said) == (0, True), said
+    assert "Left out: The count of visitors, A watch from outside." in said, said
     assert said.count("done before") == len(shop.done()) == len(steps()) - len(LEFT_OUT), said
     assert shop.written() == before
     assert len(shop.vendors.sandbox.mail_to(TO)) == 1
@@ -216,8 +217,8 @@ class Interrupted:
 
     at: str
 
-    def wants(self, step: Step) -> bool:
-        del step
+    def wants(self, step: Step, *, default: bool) -> bool:
+        del step, default
         return True
 
     def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
@@ -252,6 +253,25 @@ def test_an_interrupt_at_any_question(shop: Shop) -> None:
                 with pytest.raises(KeyboardInterrupt):
                     _ = SettingUp(files, answers, live=False).run()
                 assert shop.written() == before, question.key
+
+
+def test_what_was_left_out_is_asked_for_again(tmp_path: Path) -> None:
+    """Enter keeps what is: a part that is configured is not left out by it, and one that is not stays out."""
+    files = DeploymentFiles(tmp_path / "orrery.toml")
+    _ = files.prepare()
+    files.write(next(one for step in steps() for one in step.questions if one.key == "mail.host"), "smtp.example")
+    done = [step.name for step in steps() if step.name not in {"push", "mail"}]
+    files.remember({"done": done, "not_wanted": ["push"]})
+    with terminal("setup", "--config", str(files.settings_file)) as shown:
+        for asked, answer in (
+            (r"Pushes to you: left out before.(?s:.)*\[y/N\] ", ""),
+            (r"left out; the same command asks again(?s:.)*\[Y/n\] ", ""),
+            (r"mail.host \[smtp.example\]: ", END_OF_INPUT),
+        ):
+            shown.wait_for(asked)
+            shown.type(answer)
+        assert shown.end() == 1
+    assert files.memory()["not_wanted"] == ["push"]
 
 
 def test_a_store_is_not_made_anew_over_sales(shop: Shop) -> None:

@@ -1,8 +1,10 @@
 """What `orrery setup` refuses and repairs before any command of ours runs."""
 
+import json
 import os
 import re
 import stat
+import tomllib
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -31,7 +33,8 @@ REFUSED: tuple[tuple[str, int, str], ...] = (
     (SITE + SITE.partition("[checkout]")[0], 0o600, "sites.1.origin, sites.1.name"),
     ('[secrets]\nprocessor_key = "rk_test_1"\n', 0o600, "secrets.processor_key"),
     ('mode = "live"\n', 0o600, "mode"),
-    ("[notes", 0o600, "cannot be read"),
+    ("[notes", 0o600, "is not valid TOML: Expected ']' at the end of a table declaration (at end of document)"),
+    ("x = [", 0o600, "is not valid TOML: Invalid value (at end of document)"),
     (b'mode = "\xe9"'.decode(errors="surrogateescape"), 0o600, "it is not text in UTF-8"),
 )
 """A file of answers, its mode, and what is said."""
@@ -83,6 +86,43 @@ def test_a_setting_that_cannot_be_used_is_refused_by_its_own_step(files: Deploym
     assert "done" not in files.memory()
 
 
+def test_an_optional_value_is_taken_away(files: DeploymentFiles) -> None:
+    """A setting, a list and a secret; where the step fails all is as it was, by a later one not."""
+    asked = {one.key: one for step in steps() for one in step.questions}
+    names = "sites.0.practice_url", "checkout.postal_address[]"
+    for name in names:
+        files.write(asked[name], "https://shop.example/practice/{certCode}/")
+    text = SITE.replace("[checkout]", 'practice_url = "-"\n[checkout]\npostal_address = ["-"]')
+    assert SettingUp(files, answers(files, text), live=False).run() == "The payment processor's key"
+    assert [files.value(asked[name]) for name in names] == ["", ""]
+    files.write(asked["mail.host"], "smtp.example")
+    files.write(asked["mail_password"], "of the server")
+    files.remember({"done": [step.name for step in steps() if step.name != "mail"]})
+    mail = '[mail]\nusername = "-"\nsender = "shop@shop.example"\n[secrets]\nmail_password = "-"\n'
+    assert SettingUp(files, answers(files, mail), live=False).run() == "E-mail to buyers"
+    assert files.content("mail_password") == "of the server"
+
+
+LISTS = ["Main St 1, Apt 2", "City"], ['ssh-ed25519 AAAA "me, at home"'], ["1", "2"], ["a, b"], ["a\nb"]
+
+
+@pytest.mark.parametrize("lines", LISTS)
+def test_a_list_stays_the_list_that_it_was(files: DeploymentFiles, lines: list[str]) -> None:
+    """A comma within is no end of a line; what was written is the answer that is compared and offered."""
+    question = next(one for step in steps() for one in step.questions if one.key == "checkout.postal_address[]")
+    given = answers(files, f"[checkout]\npostal_address = {json.dumps(lines)}\n").given(question)
+    files.write(question, given)
+    settings = tomllib.loads(files.settings_file.read_text(encoding="utf-8"))
+    assert (settings["checkout"]["postal_address"], files.value(question)) == (lines, given)
+
+
+def test_a_line_end_is_no_part_of_a_secret(files: DeploymentFiles) -> None:
+    """As of one that is typed; spaces of a password are."""
+    given = answers(files, '[secrets]\nmail_password = """one\n"""\nadmin_password_hash = """ two \n"""\n').given
+    asked = {one.key: one for step in steps() for one in step.questions}
+    assert [given(asked[name]) for name in ("mail_password", "admin_password_hash")] == ["one", " two "]
+
+
 def test_another_answer_to_what_is_done_is_not_passed_over(
     files: DeploymentFiles, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,6 +149,17 @@ def test_no_secret_of_the_test_is_one_of_live_mode(
     assert SettingUp(files, answers(files, given), live=True).run() == "The webhook"
     assert "webhook_signing_secret" in capsys.readouterr().err
     assert sorted(file.name for file in files.secrets.iterdir()) == ["mail_password"]
+
+
+def test_the_live_pass_asks_again_for_what_was_left_out(
+    files: DeploymentFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """That settled nothing: a shop in live mode may want receipts after all."""
+    done = [step.name for step in steps() if step.name != "push"]
+    files.remember({"done": done, "not_wanted": ["push"], "done_live": ["key", "product", "webhook"]})
+    wrong = answers(files, '[push]\nurl = "nowhere"\n')
+    assert SettingUp(files, wrong, live=True).run() == "Pushes to you"
+    assert "[4/4] Pushes to you: left out before." in capsys.readouterr().err
 
 
 def test_a_store_that_setup_made_is_not_made_again(

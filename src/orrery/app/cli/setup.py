@@ -64,9 +64,11 @@ def _set_up(files: DeploymentFiles, answers: Answers, *, live: bool) -> None:
     if not wrong:
         then = "" if is_live or live else ". Buy once in test mode. Then type the same command with `--live`."
         note(f"\nALL GREEN{then}")
+        if left_out := setting_up.left_out():
+            note(f"Left out: {', '.join(one.title for one in left_out)}. The same command asks for each again.")
     end_broken(when=wrong)
 
 
 def _signed(how: str) -> bool:
     note(f"Live mode sells only what the processor accepted. Sign that as yourself, in a second terminal:\n{how}")
-    return sys.stdin.isatty() and typed_line("Press Enter once you have signed, s stops here: ") != STOP
+    return sys.stdin.isatty() and typed_line("Press Enter once you have signed, s stops here: ").lower() != STOP

@@ -21,6 +21,9 @@ from orrery.runtime.console.tables import note
 KEEP = "kept"
 """The default that a secret has which is there already: its value is not shown."""
 
+AWAY = "-"
+"""The answer that takes an optional value away."""
+
 STOP = "s"
 
 PAUSE = 0.3
@@ -32,8 +35,8 @@ _QUOTES = {('"', '"'), ("'", "'"), ("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT 
 class Answers(Protocol):
     """One who answers."""
 
-    def wants(self, step: Step) -> bool:
-        """Return whether an optional step is wanted."""
+    def wants(self, step: Step, *, default: bool) -> bool:
+        """Return whether an optional step is wanted; `default` without an answer."""
         ...
 
     def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
@@ -52,18 +55,21 @@ class Answers(Protocol):
 class Typed:
     """A person at the terminal. What is secret is not shown."""
 
-    def wants(self, step: Step) -> bool:
-        return _text(typed_line, f"  {step.wanted} [y/N] ").lower() in {"y", "yes"}
+    def wants(self, step: Step, *, default: bool) -> bool:
+        typed = typed_line(f"  {step.wanted} [{'Y/n' if default else 'y/N'}] ").lower()
+        return typed in {"y", "yes"} if typed else default
 
     def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
         note(f"{'; '.join(filter(None, (question.what, question.where)))}.")
         for number, one in enumerate(choices, 1):
             note(f"    {number}  {one}")
         hint = f" [{default}]" if default else " [Enter leaves it out]" if question.optional else ""
+        if default and question.optional:
+            hint = f" [{default}; {AWAY} takes it away]"
         if question.password:
             return self._password(hint)
         shown = f"  {question.key}{hint}: "
-        asked = _file_or_text if question.file else getpass if question.secret else typed_line
+        asked = _file_or_text if question.file else getpass if question.secret else _line
         typed = _text(asked, shown).strip()
         if not question.secret:
             typed = _unquoted(typed)
@@ -84,7 +90,7 @@ class Typed:
 
     def again(self, step: Step) -> bool:
         shown = f"Enter tries {step.title[:1].lower()}{step.title[1:]} again, s stops here: "
-        return _text(typed_line, shown).lower() != STOP
+        return typed_line(shown).lower() != STOP
 
 
 def _text(asked: Callable[[str], str], shown: str) -> str:
@@ -100,12 +106,17 @@ def _text(asked: Callable[[str], str], shown: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    """Return a text without the quotes around it, as it stood in a page or a file."""
-    is_quoted = len(text) > 1 and (text[0], text[-1]) in _QUOTES
+    """Return a text without the quotes around it, as it stood in a page or a file; not a list of quoted texts."""
+    is_quoted = len(text) > 1 and (text[0], text[-1]) in _QUOTES and text[0] not in text[1:-1]
     return text[1:-1].strip() if is_quoted else text
 
 
 def typed_line(shown: str) -> str:
+    """Return a line of text that is typed."""
+    return _text(_line, shown).strip()
+
+
+def _line(shown: str) -> str:
     """Return a line that is typed: what was pasted beyond it is no answer to what comes next."""
     if not sys.stdout.isatty():  # else `input` would ask in the file that the output goes to
         _ = sys.stderr.write(shown)
@@ -113,7 +124,7 @@ def typed_line(shown: str) -> str:
         shown = ""
     typed = input(shown)
     _ = termios.tcflush(sys.stdin, termios.TCIFLUSH)
-    return typed.strip()
+    return typed
 
 
 def _file_or_text(shown: str) -> str:
@@ -170,7 +181,9 @@ class FileOfAnswers:
         try:
             others = file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
             self._answers: dict[str, Any] = tomllib.loads(read_own(file, "The file of answers"))
-        except (OSError, ValueError) as error:
+        except tomllib.TOMLDecodeError as error:
+            raise Invalid(f"The file of answers {file} is not valid TOML: {error}.") from None
+        except (OSError, UnicodeDecodeError) as error:
             raise Invalid(f"The file of answers {file} cannot be read: {words_of(error)}.") from None
         if others:
             raise Invalid(f"Others may use the file of answers, which has secrets. Type: chmod 600 {file}")
@@ -178,8 +191,8 @@ class FileOfAnswers:
         if unknown := [name for name in _names(self._answers) if name not in asked]:
             raise Invalid(f"Setup asks for no {', '.join(unknown)}: one site, one product, each by its own name.")
 
-    def wants(self, step: Step) -> bool:
-        return any(map(self.given, step.questions))
+    def wants(self, step: Step, *, default: bool) -> bool:
+        return default or any(map(self.given, step.questions))
 
     def answer(self, question: Question, default: str, choices: Sequence[str]) -> str:
         del choices  # what is no choice is refused by who asks
@@ -190,7 +203,8 @@ class FileOfAnswers:
         return False
 
     def given(self, question: Question) -> str:
-        return text_at(self._answers, _name(question))
+        found = text_at(self._answers, _name(question))
+        return found.strip("\r\n") if question.password else found.strip()
 
 
 def _name(question: Question) -> str:

@@ -1,5 +1,6 @@
 """The files that `orrery setup` writes: the settings, the secrets, and what it has to remember."""
 
+import csv
 import hashlib
 import os
 import re
@@ -108,6 +109,16 @@ class DeploymentFiles:
         else:
             self.remember({question.note: answer})
 
+    def take_away(self, question: Question) -> None:
+        """Remove an optional setting or secret."""
+        if question.secret:
+            self.place(question).unlink(missing_ok=True)
+            return
+        document = self._settings()
+        *path, key = question.setting.removesuffix("[]").split(".")
+        _ = _table(document, path).pop(key, None)
+        self._replace(self.settings_file, tomlkit.dumps(document).encode(), 0o644)
+
     def contents(self, questions: Sequence[Question]) -> dict[Path, bytes | None]:
         """Return what the files of settings and secrets hold, or None of one that is not there."""
         places = {self.place(one) for one in questions if not one.note}
@@ -118,8 +129,8 @@ class DeploymentFiles:
         for file, content in contents.items():
             if content is None:
                 file.unlink(missing_ok=True)
-            elif content != file.read_bytes():
-                self._replace(file, content, file.stat().st_mode & 0o777)
+            elif not file.is_file() or content != file.read_bytes():
+                self._replace(file, content, file.stat().st_mode & 0o777 if file.is_file() else 0o600)
                 if self.is_the_systems and file != self.settings_file:
                     self._give(file, 0o640)
 
@@ -179,7 +190,8 @@ class DeploymentFiles:
         *path, key = name.removesuffix("[]").split(".")
         at = _table(document, path)
         if name.endswith("[]"):
-            at[key] = [one.strip() for one in answer.split(",")]
+            rows = csv.reader(answer.splitlines(keepends=True), skipinitialspace=True)
+            at[key] = [one.strip() for row in rows for one in row]
         else:
             is_number = key in at and isinstance(at[key], int)
             at[key] = int(answer) if is_number and answer.isdecimal() else answer
@@ -220,13 +232,19 @@ def _table(document: tomlkit.TOMLDocument, path: Sequence[str]) -> Any:  # noqa:
 
 
 def text_at(found: Any, name: str) -> str:  # noqa: ANN401  what a TOML file has, as tomllib or tomlkit reads it
-    """Return the value at a name as text, or nothing; a list with commas, as it is answered."""
+    """Return the value at a name as text, or nothing; a list as it is answered: commas between, or else quotes."""
     for part in name.removesuffix("[]").split("."):
         try:
             found = found[int(part) if part.isdecimal() else part]
         except (KeyError, IndexError, TypeError):
             return ""
-    return ", ".join(map(str, cast("list[object]", found))) if isinstance(found, list) else str(found)
+    return ", ".join(map(_listed, cast("list[object]", found))) if isinstance(found, list) else str(found)
+
+
+def _listed(one: object) -> str:
+    """Return one of a list as csv reads it: in quotes where it has a comma, a quote or a line's end itself."""
+    text = str(one)
+    return '"{}"'.format(text.replace('"', '""')) if set(text) & set(',"\r\n') else text
 
 
 def _digest(secret: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from orrery.adapters.clock import SystemClock
 from orrery.app.settings.reader import load_settings
-from orrery.app.setup.answers import KEEP, Answers
+from orrery.app.setup.answers import AWAY, KEEP, Answers
 from orrery.app.setup.deployment_files import DeploymentFiles, random_value
 from orrery.app.setup.steps import Question, Step, steps
 from orrery.app.setup.trials import OwnCommands, completed_session, has_no_store
@@ -25,23 +25,30 @@ class SettingUp:
 
     def run(self) -> str:
         """Do every step that is not done; return the title of the one that is left, or nothing."""
-        asked = [step for step in steps() if step.each_mode or not self._live]
+        asked = [step for step in steps() if step.each_mode or not self._live or step in self.left_out()]
         for number, step in enumerate(asked, 1):
-            if step.name in self._remembered("done"):
+            if step.name in self._remembered("done", step):
                 if other := self._answered_otherwise(step):
                     note(f"  needs attention  {other}")
                     return step.title
                 note(f"[{number}/{len(asked)}] {step.title}: done before.")
-            elif step.name not in self._remembered("not_wanted") or any(map(self._answers.given, step.questions)):
-                note(f"\n[{number}/{len(asked)}] {step.title}")
+            else:
+                before = ": left out before." if step.name in self._remembered("not_wanted", step) else ""
+                note(f"\n[{number}/{len(asked)}] {step.title}{before}")
                 if not self._done(step):
                     return step.title
         return ""
 
+    def left_out(self) -> list[Step]:
+        """Return the steps that are asked again because they were not wanted, or not asked yet."""
+        return [step for step in steps() if step.wanted and step.name not in self._remembered("done", step)]
+
     def _done(self, step: Step) -> bool:
-        if step.wanted and not self._answers.wants(step):
+        is_configured = bool(self.files.value(step.questions[0]))
+        if step.wanted and not self._answers.wants(step, default=is_configured):
             self._remember("not_wanted", step)
-            note("  left out")
+            kept = f"{self.files.settings_file} keeps what it has of it, and the" if is_configured else "the"
+            note(f"  left out; {kept} same command asks again")
             return True
         if step.before:
             note(self.files.filled(step.before))
@@ -95,9 +102,9 @@ class SettingUp:
     def _answered_otherwise(self, step: Step) -> str:
         """Return where to change what a file answers otherwise: a wrong value would stop a shop."""
         for question in step.questions:
-            given = self._answers.given(question) if question.asked_in(step, live=self._live) else ""
+            given = self._answers.given(question) if question.asked_in(step, live=self._is_live(step)) else ""
             present = self.files.content(question.secret) if question.secret else self.files.value(question)
-            if given and _kept(question, given) != present:
+            if given and ("" if given == AWAY else _kept(question, given)) != present:
                 return (
                     f"{question.key}: the file of answers has another value than the one that was tried, "
                     f"and setup changes none of these. Change it in {self.files.place(question)}."
@@ -110,7 +117,7 @@ class SettingUp:
             if not present:
                 self.files.write(question, self.files.filled(question.given) or random_value())
             return
-        if not question.asked_in(step, live=self._live):
+        if not question.asked_in(step, live=self._is_live(step)):
             return
         if question.key in self._refused:
             present = ""
@@ -121,6 +128,14 @@ class SettingUp:
             if not present and not question.optional:
                 raise Invalid(f"{question.key} is missing: {question.what[:1].lower()}{question.what[1:]}.")
             return
+        if question.optional and answer == AWAY:
+            self.files.take_away(question)
+        else:
+            self.files.write(question, self._examined(question, answer, choices))
+        self._refused.discard(question.key)
+
+    def _examined(self, question: Question, answer: str, choices: Sequence[str]) -> str:
+        """Return what is written of an answer; raise `Invalid` for one that cannot be right."""
         if choices and answer not in _ids(choices):
             raise Invalid(f"{question.key}: the processor lists no such price for sale.")
         if question.pattern and not re.fullmatch(question.pattern, answer):
@@ -130,8 +145,7 @@ class SettingUp:
             raise Invalid(
                 f"{question.key}: this is the value of test mode; live mode has its own, in the same place."
             )
-        self.files.write(question, kept)
-        self._refused.discard(question.key)
+        return kept
 
     def _default(self, question: Question, present: str, choices: Sequence[str]) -> str:
         default = KEEP if present == "*" else present or self.files.filled(question.default)
@@ -186,14 +200,19 @@ class SettingUp:
                 "is a store. Then type setup again."
             )
 
-    def _remembered(self, what: str) -> list[str]:
-        return list(self.files.memory().get(self._list(what), []))
+    def _remembered(self, what: str, step: Step) -> list[str]:
+        return list(self.files.memory().get(self._list(what, step), []))
 
     def _remember(self, what: str, step: Step) -> None:
-        self.files.remember({self._list(what): [*self._remembered(what), step.name]})
+        names = dict.fromkeys([*self._remembered(what, step), step.name])
+        self.files.remember({self._list(what, step): list(names)})
 
-    def _list(self, what: str) -> str:
-        return f"{what}_live" if self._live else what
+    def _list(self, what: str, step: Step) -> str:
+        return f"{what}_live" if self._is_live(step) else what
+
+    def _is_live(self, step: Step) -> bool:
+        """Return whether a step has values of live mode: the live pass asks whole for others, once left out."""
+        return self._live and step.each_mode
 
 
 def _ids(choices: Sequence[str]) -> set[str]:
