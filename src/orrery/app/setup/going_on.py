@@ -1,5 +1,6 @@
 """What `orrery setup` does once every question is answered: it starts the service, and has the shop tried."""
 
+import os
 import re
 import subprocess
 from collections.abc import Callable
@@ -33,6 +34,11 @@ _AS_YOURSELF = """\
 def may_start(files: DeploymentFiles) -> bool:
     """Return whether setup starts the service: as root, for the system's folder, where systemd has its unit."""
     return files.is_the_systems and is_root() and has_systemd() and _systemctl("cat", UNITS[0]) == 0
+
+
+def is_active(files: DeploymentFiles) -> bool:
+    """Return whether systemd runs the service, where it is its own."""
+    return may_start(files) and _systemctl("is-active", UNITS[0]) == 0
 
 
 def left_of_test(files: DeploymentFiles) -> str:
@@ -69,15 +75,18 @@ def _put_aside(store: Path) -> None:
     """Move the files of a store that no process uses; after a kill, those that are left."""
     files = [store, log_of(store), store.with_name(f"{store.name}-shm"), lock_of(store)]
     there = [file for file in files if file.exists()]
+    if not there:
+        return
+    owner = there[0].stat()
     aside = store.with_name(f"{store.stem}-test")
     if store.exists() and (aside / store.name).exists():
         raise Invalid(f"There is a store in {aside} already, from an earlier test: move it elsewhere.")
     with closing(seize(store)) if store.exists() else nullcontext():
+        aside.mkdir(mode=0o700, exist_ok=True)
+        os.chown(aside, owner.st_uid, owner.st_gid)
         for file in there:
-            aside.mkdir(mode=0o700, exist_ok=True)
             _ = file.replace(aside / file.name)
-    if there:
-        note(f"Put the store of test mode into {aside}.")
+    note(f"Put the store of test mode into {aside}.")
 
 
 def start(files: DeploymentFiles, commands: OwnCommands) -> str:
