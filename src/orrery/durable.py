@@ -35,16 +35,18 @@ def hold(descriptor: int) -> None:
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def replace(path: Path, content: bytes, mode: int = 0o600) -> None:
+def replace(path: Path, content: bytes, mode: int = 0o600, owner: tuple[int, int] | None = None) -> None:
     """Write a file as a whole: a kill leaves the old or the new one, and a power cut after it the new one.
 
     Its folder is held: what a killed write left has the same name each time, and is deleted first, so neither its
-    mode nor another name of it counts.
+    mode nor another name of it counts. The `owner` is user and group; without one, those of this process.
     """
     unfinished = path.with_name(path.name + UNFINISHED)
     unfinished.unlink(missing_ok=True)
     try:
         with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            if owner:
+                os.fchown(file.fileno(), *owner)
             _ = file.write(content)
             file.flush()
             os.fsync(file.fileno())

@@ -93,4 +93,4 @@ async def test_one_of_two_secrets_is_not_there_yet() -> None:
 async def test_no_answer_tells_nothing() -> None:
     """A service that does not answer is not said to have another secret."""
     found = await remarks(ProbeContext(ServiceInMemory()), SIGNING_SECRET)
-    assert found == [ITSELF, Remark("the running webhook gave no clear answer", "See the service's log.")]
+    assert found == [ITSELF, Remark("no webhook answers at the port of these settings", RELOAD)]

@@ -13,6 +13,7 @@ from orrery.secrets.baseline import EVERY
 from tests.journeys.live_counter import LiveCounter
 from tests.support.deployment import CounterSettings, Deployment, beside_a_sandbox, stop
 from tests.support.marked import ADMIN_PASSWORD, MARK, SECRETS, assert_unmarked
+from tests.support.ports import free_ports
 from tests.support.program import run_orrery
 from tests.support.visiting import Visitor, expect_equal
 from tests.support.waiting import eventually
@@ -215,6 +216,13 @@ def test_the_examination(shop: Deployment, tmp_path: Path) -> None:
     assert opened == set(shop.secrets) - {"tracker_token"}
 
 
+def reloaded(shop: Deployment) -> tuple[int, str]:
+    """Return what `orrery secrets reload` exits with and says."""
+    came = run_orrery("secrets", "reload", "--config", str(shop.config))
+    assert_unmarked(came.stdout + came.stderr)
+    return came.returncode, " ".join(came.stderr.split())
+
+
 def test_a_reload_examines_first(shop: Deployment) -> None:
     """What cannot be used or is gone is named and not taken; without systemd it says who restarts it.
 
@@ -224,33 +232,54 @@ def test_a_reload_examines_first(shop: Deployment) -> None:
     learned(shop)
     before = shop.client.get(f"{shop.private}/secrets").json()
 
-    def reloaded() -> tuple[int, str]:
-        came = run_orrery("secrets", "reload", "--config", str(shop.config))
-        assert_unmarked(came.stdout + came.stderr)
-        return came.returncode, " ".join(came.stderr.split())
-
-    code, said = reloaded()
+    code, said = reloaded(shop)
     assert (code, "holds these values already: " in said) == (0, True), said
     file_of(shop, "access_service_token").write_text("short")
     assert shop.orrery("secrets", "announce", "access_service_token", "--reason", "a test").returncode == 0
-    code, said = reloaded()
+    code, said = reloaded(shop)
     assert (code, "is shorter than 8" in said, "not touched" in said) == (2, True, True), said
     file_of(shop, "access_service_token").write_text(f"{MARK}-a-new-one")
-    code, said = reloaded()
+    code, said = reloaded(shop)
     assert (code, "restart it for access_service_token the way you started it" in said) == (1, True), said
+    untried = {
+        "push_token": ("", "notifications test push"),
+        "mail_password": ("", "notifications test email --to ADDRESS"),
+        "webhook_signing_secret": ("whsec_", "doctor"),
+    }
+    for name, (prefix, _) in untried.items():
+        file_of(shop, name).write_text(f"{prefix}{MARK}_of_no_vendor")
+    code, said = reloaded(shop)
+    for name, (_, how) in untried.items():
+        assert f"{name} was not tried" in said, said
+        assert f"`orrery {how} --config" in said, said
+    shop.configure()
+    file_of(shop, "access_service_token").write_text(f"{MARK}-a-new-one")
     file_of(shop, "push_token").unlink()
-    code, said = reloaded()
+    code, said = reloaded(shop)
     assert (code, "push_token: It is gone from its place" in said) == (2, True), said
     announced = shop.orrery("secrets", "announce", "push_token", "--removal", "--reason", "a test")
     assert announced.returncode == 0, announced.stderr
-    code, said = reloaded()
+    code, said = reloaded(shop)
     both = "restart it for access_service_token, push_token the way you started it"
     assert (code, both in said) == (1, True), said
     assert shop.client.get(f"{shop.private}/secrets").json() == before
     stop(service)
     shop.start_service()
-    code, said = reloaded()
+    code, said = reloaded(shop)
     assert (code, "holds these values already: " in said) == (0, True), said
+
+
+def test_a_reload_after_a_port_was_changed(shop: Deployment) -> None:
+    """The service that runs has other settings: nothing is said of its secrets that nobody could see."""
+    shop.start_service()
+    text = shop.config.read_text()
+    for port in f"\nport = {shop.ports[0]}\n", f"\nprivate_port = {shop.ports[1]}\n":
+        (other,) = free_ports(1)
+        assert port in text
+        shop.config.write_text(text.replace(port, f"{port.partition('=')[0]}= {other}\n"))
+        code, said = reloaded(shop)
+        assert (code, "Only root can restart the service here" in said) == (1, True), said
+        assert ("for the settings, which differ" in said) is ("private" not in port), said
 
 
 def test_an_unknown_secret_is_not_announced(shop: Deployment) -> None:

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -12,10 +13,12 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from orrery.app.cli.demo import DemoPorts
 from orrery.runtime.jobs import LEASE
 from tests.journeys.conftest import WHOLE_TEXT
-from tests.support.demo import Demo, running_demo
+from tests.support.demo import PORTS, Demo, running_demo
 from tests.support.deployment import Deployment, Product, beside_a_sandbox, running, stop
+from tests.support.ports import free_ports
 from tests.support.program import run_orrery
 from tests.support.sandbox import SESSIONS, Sandbox
 from tests.support.soak import SOAKING
@@ -170,6 +173,18 @@ def test_ctrl_c_of_the_demo(tmp_path: Path) -> None:
         assert records(data) == before
         expect_open(demo, session)
         assert demo.press_ctrl_c() == 0
+
+
+def test_each_port_of_the_demo_that_is_taken(tmp_path: Path) -> None:
+    """One sentence names it, whichever it is; `orrery demo` has one option for each of its ports."""
+    assert len(PORTS) == len(fields(DemoPorts))
+    ports = free_ports(len(PORTS))
+    options = [word for name, port in zip(PORTS, ports, strict=True) for word in (name, str(port))]
+    for port in ports:
+        with socket.create_server(("127.0.0.1", port)):
+            came = run_orrery("demo", "--data", str(tmp_path / "data"), *options)
+        said = f"127.0.0.1:{port} cannot be listened on: Address already in use.\n"
+        assert (came.returncode, came.stdout, came.stderr) == (1, "", said)
 
 
 def test_the_owner_of_the_demo(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def _points(page: Path) -> bool:
 def come_back(shop: GoingLive, *, whole: bool) -> None:
     """Type setup again, and rotate the processor's key; in the `whole`, do what each page asks for. Then sell."""
     set_up_again(shop)
+    move_the_private_listener(shop)
     rotate(shop, "processor_api_key", vendors.next_restricted("live"))
     if whole:
         both = (
@@ -60,6 +61,13 @@ def set_up_again(shop: GoingLive) -> None:
     shop.owner(shop.root).follow([Typed(("orrery setup",)), Seen(("ALL GREEN",))])
     assert "Sign that" not in shop.root.shown
     assert shop.host.run("systemctl show --property=MainPID orrery") == process
+
+
+def move_the_private_listener(shop: GoingLive) -> None:
+    """Change its port, and have the service take that as it takes a secret."""
+    owner = shop.owner(shop.root)
+    owner.edit("[server]\nprivate_port = 8082\n")
+    owner.follow([Typed(("orrery secrets reload",)), Seen(("Taken: the settings, which differ",))])
 
 
 def rotate(shop: GoingLive, name: str, value: str) -> None:

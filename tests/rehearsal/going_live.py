@@ -254,7 +254,8 @@ class GoingLive:
         self.buy("live")
 
     def after_all(self) -> None:
-        """See that the machine goes on by itself, and that no log has a secret."""
+        """See that the machine goes on by itself, that no file is root's, and that no log has a secret."""
+        assert not self.host.run("find /var/lib/orrery ! -user orrery")
         assert json.loads(self.fetch("https://api.stripe.com/ping"))[0]["name"] == "orrery"  # the heartbeat
         assert self.host.run("systemctl is-enabled orrery orrery-backup.timer nginx").split() == ["enabled"] * 3
         journal = self.host.run("journalctl --no-pager")

@@ -58,15 +58,18 @@ class Demo:
         return any(map(is_taken, self.ports))
 
 
+PORTS = "--port", "--private-port", "--sandbox-port", "--smtp-port", "--cloud-port"
+"""The options of its ports, in the order of `DemoPorts`."""
+
+
 @contextmanager
 def running_demo(data: Path, *, forked: bool = True) -> Generator[Demo]:
     """Start the demo on free ports over a data folder; afterwards nothing of it is left, whatever happened.
 
     It is `forked`, or starts a new interpreter as a person's does.
     """
-    ports = free_ports(5)
-    names = ("--port", "--private-port", "--sandbox-port", "--smtp-port", "--cloud-port")
-    options = [word for name, port in zip(names, ports, strict=True) for word in (name, str(port))]
+    ports = free_ports(len(PORTS))
+    options = [word for name, port in zip(PORTS, ports, strict=True) for word in (name, str(port))]
     demo = Demo(Program(["demo", "--data", str(data), *options], data.with_suffix(".log"), forked), ports, data)
 
     def answers() -> None:

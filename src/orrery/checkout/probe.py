@@ -25,7 +25,7 @@ NOT_AN_EVENT = "The webhook's body is not an event."
 NO_MATCH = "No signature matches."
 """The webhook's answer to a probe with another secret's signature."""
 
-ProbeVerdict = Literal["accepted", "refused", "no secret", "unclear"]
+ProbeVerdict = Literal["accepted", "refused", "no secret", "no answer", "unclear"]
 
 _OF_MESSAGE: dict[str, ProbeVerdict] = {NOT_AN_EVENT: "accepted", NO_MATCH: "refused"}
 
@@ -72,12 +72,14 @@ class WebhookProbe:
     async def _verdict(self, service: RunningService, secret: bytes) -> ProbeVerdict:
         signature = signed(secret, self.clock.now())
         refusal = await service.post(PATH, BODY, {"Stripe-Signature": signature})
-        return verdict(refusal.error, refusal.message) if refusal else "unclear"
+        return verdict(refusal.error, refusal.message) if refusal else "no answer"
 
 
 def _delivered(verdicts: Sequence[ProbeVerdict]) -> Remark:
     if set(verdicts) == {"accepted"}:
         return Remark("the running webhook accepts a signed probe")
+    if "no answer" in verdicts:
+        return Remark("no webhook answers at the port of these settings", RELOAD)
     if "unclear" in verdicts:
         return Remark("the running webhook gave no clear answer", "See the service's log.")
     if "no secret" in verdicts:

@@ -208,8 +208,12 @@ def test_a_store_in_use_is_not_put_aside(files: DeploymentFiles, store: Path) ->
 
 
 def test_one_store_that_is_aside_is_not_overwritten(files: DeploymentFiles, store: Path) -> None:
-    """It stays the owner's."""
+    """It stays the owner's, and the folder is of the store's user."""
+    if os.geteuid() == 0:
+        os.chown(store, 4321, 4322)
+    owner = store.stat().st_uid
     go_live(files)
+    assert store.with_name("orrery-test").stat().st_uid == owner
     file = files.settings_file
     file.write_text(file.read_text(encoding="utf-8").replace('mode = "live"', 'mode = "test"'), encoding="utf-8")
     create(store)
@@ -248,6 +252,18 @@ def test_what_is_typed_to_sign_in_a_container(files: DeploymentFiles, monkeypatc
     monkeypatch.setenv("TYPED_AS", "docker compose run --rm orrery")
     page = (ROOT / "docs/how-to/run-in-a-container.md").read_text(encoding="utf-8").replace('"$INTENT"', "in-1")
     assert [line for line in how_to_sign(files, "in-1").split("\n") if f"\n{line.strip()}\n" not in page] == []
+
+
+def test_settings_keep_their_mode_and_owner(files: DeploymentFiles) -> None:
+    """An answer opens them to nobody."""
+    if os.geteuid() == 0:
+        os.chown(files.settings_file, 4321, 4322)
+    files.settings_file.chmod(0o600)
+    before = files.settings_file.stat()
+    files.write(steps()[0].questions[0], "https://shop.example")
+    after = files.settings_file.stat()
+    assert files.setting("sites.0.origin") == "https://shop.example"
+    assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
 
 
 def test_two_at_once(files: DeploymentFiles) -> None:

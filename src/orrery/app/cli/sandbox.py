@@ -11,8 +11,8 @@ import typer
 import uvicorn
 
 from orrery.adapters.movable_clock import MovableClock
+from orrery.app.cli.listening import listen
 from orrery.app.garbage import collect_from_now
-from orrery.edge.listeners import bind
 from orrery.gateway.cloud.restart import restart
 from orrery.ports.cloud.machine import MachineReply, Step
 from orrery.sandbox.analytics.access import TOKEN_PATH, config_of, service_account_key, token_url_of
@@ -135,8 +135,9 @@ def command(  # noqa: PLR0913, PLR0917  the options of a command are its functio
 
 
 def prepare(plan: SandboxPlan) -> tuple[uvicorn.Server, socket.socket]:
-    """Return the server and its socket."""
-    listener = bind("127.0.0.1", plan.port)
+    """Return the server and its socket; raise `AddressTakenError` for any of its ports."""
+    listener = listen("127.0.0.1", plan.port)
+    listen("127.0.0.1", plan.smtp_port).close()  # what takes mail listens in the server, where it could only crash
     clock = MovableClock(clock_file(plan.data))
     config = SandboxConfig(
         base_url=f"http://127.0.0.1:{plan.port}",
@@ -192,7 +193,7 @@ def _cloud(plan: SandboxPlan) -> CloudConfig | None:
     if plan.cloud_port is None:
         return None
     return CloudConfig(
-        bind("127.0.0.1", plan.cloud_port),
+        listen("127.0.0.1", plan.cloud_port),
         certificate_of(plan.data, "cloud"),
         _restart,
         factor=plan.cloud_factor,
@@ -203,7 +204,7 @@ def _cloud(plan: SandboxPlan) -> CloudConfig | None:
 def _identity(plan: SandboxPlan) -> IdentityConfig | None:
     if plan.identity_port is None:
         return None
-    return IdentityConfig(bind("127.0.0.1", plan.identity_port), certificate_of(plan.data, "identity"))
+    return IdentityConfig(listen("127.0.0.1", plan.identity_port), certificate_of(plan.data, "identity"))
 
 
 class SandboxThread:

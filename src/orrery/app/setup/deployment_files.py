@@ -7,6 +7,7 @@ import re
 import secrets
 import shlex
 import shutil
+import stat
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -209,8 +210,13 @@ class DeploymentFiles:
         path.chmod(mode)
 
     def _replace(self, file: Path, content: bytes, mode: int) -> None:
+        """Write a file as a whole; one that is there keeps its mode and its owner."""
         try:
-            durable.replace(file, content, mode)
+            owner = None
+            if file.exists():
+                there = file.stat()
+                mode, owner = stat.S_IMODE(there.st_mode), (there.st_uid, there.st_gid)
+            durable.replace(file, content, mode, owner)
             file.chmod(mode)  # whatever the shell's mask leaves of it
         except OSError as error:
             raise Invalid(f"{file} cannot be written: {os.strerror(error.errno or 0)}.") from None

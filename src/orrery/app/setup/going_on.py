@@ -1,5 +1,6 @@
 """What `orrery setup` does once every question is answered: it starts the service, and has the shop tried."""
 
+import os
 import re
 import subprocess
 from collections.abc import Callable
@@ -43,6 +44,11 @@ def may_start(files: DeploymentFiles) -> bool:
     return files.is_the_systems and is_root() and has_systemd() and _systemctl("cat", UNITS[0]) == 0
 
 
+def is_active(files: DeploymentFiles) -> bool:
+    """Return whether systemd runs the service, where it is its own."""
+    return may_start(files) and _systemctl("is-active", UNITS[0]) == 0
+
+
 def left_of_test(files: DeploymentFiles) -> str:
     """Return the title of a step that is neither done nor left out in test mode, or nothing."""
     memory = files.memory()
@@ -77,15 +83,18 @@ def _put_aside(store: Path) -> None:
     """Move the files of a store that no process uses; after a kill, those that are left."""
     files = [store, log_of(store), store.with_name(f"{store.name}-shm"), lock_of(store)]
     there = [file for file in files if file.exists()]
+    if not there:
+        return
+    owner = there[0].stat()
     aside = store.with_name(f"{store.stem}-test")
     if store.exists() and (aside / store.name).exists():
         raise Invalid(f"There is a store in {aside} already, from an earlier test: move it elsewhere.")
     with closing(seize(store)) if store.exists() else nullcontext():
+        aside.mkdir(mode=0o700, exist_ok=True)
+        os.chown(aside, owner.st_uid, owner.st_gid)
         for file in there:
-            aside.mkdir(mode=0o700, exist_ok=True)
             _ = file.replace(aside / file.name)
-    if there:
-        note(f"Put the store of test mode into {aside}.")
+    note(f"Put the store of test mode into {aside}.")
 
 
 def start(files: DeploymentFiles, commands: OwnCommands) -> str:
