@@ -167,7 +167,7 @@ def test_a_database_whose_clock_is_an_hour_ahead(shop: Deployment) -> None:
         )
         shop.await_answer(first, shop.public)
         shop.await_answer(other, address)
-        eventually(lambda: shown(shop, "clock", "The clock of the database is wrong"))
+        eventually(lambda: shown(shop, "database clock", "The clock of the database is wrong"))
         assert ready(shop, shop.public)
         assert ready(shop, address)
         assert holders(shop)[1]

@@ -104,16 +104,16 @@ async def test_a_database_whose_clock_jumps(jump: timedelta) -> None:
         await site.goes_on(EVERY)
         assert await site.not_ready() == []
     assert (a.nodes.gives_way(), b.nodes.gives_way()) == (False, False)
-    assert await a.broken() == await b.broken() == ["clock"]
+    assert await a.broken() == await b.broken() == ["database clock"]
     (row,) = await site.desk.rows()
-    assert (row.title, row.priority) == ("Broken: clock", "urgent")
+    assert (row.title, row.priority) == ("Broken: database clock", "urgent")
     how = f"{abs(jump).seconds} s {'ahead of' if jump > timedelta(0) else 'behind'} it"
     assert row.body.startswith(
         f"The clock of the database is wrong: those of a and b agree, {how}. On the machine of"
     )
     a.ahead = b.ahead = timedelta(0)
     await site.goes_on(OVER_AFTER + SILENT)
-    assert (await site.desk.told(), await a.broken()) == (["Broken: clock", "Works again: clock"], [])
+    assert (await site.desk.told(), await a.broken()) == (["Broken: database clock", "Works again: database clock"], [])
 
 
 async def test_a_database_whose_clock_drifts() -> None:
@@ -127,7 +127,7 @@ async def test_a_database_whose_clock_drifts() -> None:
         for one in site.machines:
             await one.nodes.pulse(Round(site.clock.now(), await one.look()))
         site.clock.advance(EVERY.total_seconds())
-    assert "Broken: clock" in await site.desk.told()
+    assert "Broken: database clock" in await site.desk.told()
 
 
 @pytest.mark.parametrize("others", [[], [-HOUR]])
@@ -192,7 +192,7 @@ async def test_a_database_whose_clock_drifts_over_the_limit(names: str) -> None:
         assert await site.not_ready() == []
         assert not all(one.nodes.gives_way() for one in site.machines)
     await site.goes_on(SILENT)
-    assert await site.desk.told() == ["Broken: clock"]
+    assert await site.desk.told() == ["Broken: database clock"]
 
 
 async def test_a_database_whose_clock_is_set_a_little() -> None:
@@ -205,7 +205,7 @@ async def test_a_database_whose_clock_is_set_a_little() -> None:
         one.ahead = timedelta(seconds=2.2)
         assert await site.not_ready() == []
     await site.goes_on(SILENT)
-    assert (await site.not_ready(), await site.desk.told()) == ([], ["Broken: clock"])
+    assert (await site.not_ready(), await site.desk.told()) == ([], ["Broken: database clock"])
 
 
 async def test_a_node_is_off_the_air_only_while_another_one_is_ready() -> None:

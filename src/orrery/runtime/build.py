@@ -15,7 +15,7 @@ from orrery.runtime.findings import Findings
 from orrery.runtime.health import NOTIFICATIONS, REFUSED, UNREADABLE, OwnerHealth
 from orrery.runtime.heartbeat_job import HeartbeatJob
 from orrery.runtime.jobs import Job, Workers
-from orrery.runtime.node_findings import CLOCK, NODES, named
+from orrery.runtime.node_findings import CLOCK, DATABASE_CLOCK, NODES, named
 from orrery.runtime.nodes import EVERY as PULSE_EVERY
 from orrery.runtime.nodes import NodeIdentity, Nodes
 from orrery.runtime.outbox import Outbox
@@ -67,7 +67,7 @@ def notifications(runtime: Runtime) -> Parts:
 def nodes(runtime: Runtime) -> Parts:
     """Return what is known of the nodes."""
     known = Nodes(runtime.store, runtime.clock, runtime.need(NodeIdentity))
-    parts = (NODES, f"{NODES}: ", "node ", CLOCK)
+    parts = (NODES, f"{NODES}: ", "node ", CLOCK, DATABASE_CLOCK)
     return Parts(module="nodes", panels=[PanelSource("Nodes", known.panel, 45, parts)], offers={Nodes: known})
 
 

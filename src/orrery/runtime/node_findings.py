@@ -9,7 +9,7 @@ from orrery.ports.health import ACT_TODAY, URGENT, Finding, Severity
 from orrery.runtime.nodes import RELEASE, Node, Nodes, ordered, silence_of
 from orrery.runtime.store_probe import STORE
 
-CLOCK, NODES = "clock", "nodes"
+CLOCK, DATABASE_CLOCK, NODES = "clock", "database clock", "nodes"
 """Parts. A difference is a separate part, with its name after `nodes: `."""
 
 ROTATES, UPGRADES = timedelta(minutes=10), timedelta(hours=1)
@@ -56,7 +56,7 @@ def of_clock(nodes: Nodes) -> list[Finding]:
     elif agreeing := nodes.agreeing():
         why = f"The clock of the database is wrong: those of {ordered(agreeing)} agree, {ahead} it."
         todo = f"On the machine of the database: {_SET_CLOCK}"
-        return [Finding(CLOCK, "broken", why, todo, essential=False, severity=URGENT)]
+        return [Finding(DATABASE_CLOCK, "broken", why, todo, essential=False, severity=URGENT)]
     else:
         why = f"The clock of this machine is {ahead} the database's, and no other node shows which one is right."
         todo = f"On the one that is wrong: {_SET_CLOCK}"

@@ -205,7 +205,7 @@ def aside_of(finding: Finding, known: Mapping[str, PartOutage], now: datetime) -
 def renamed(broken: Mapping[str, Finding], known: Mapping[str, PartOutage]) -> dict[str, str]:
     """Return the parts that are known by the name that they had while fewer nodes, or more, were there.
 
-    A part that is broken itself keeps its name: the database's clock is wrong, and then a node's too.
+    A part that is broken itself keeps its name.
     """
     new = [
         one
