@@ -186,6 +186,7 @@ def test_at_a_terminal(shop: Shop) -> None:
         shown.wait_for("Ended. Type the same command again")
         assert shown.end() == 1
         assert "not to be shown" not in shown.shown
+        assert "account_key is missing" not in shown.shown
     assert shop.written() == untouched
 
 
