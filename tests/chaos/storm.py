@@ -54,7 +54,7 @@ def storm(shop: ChaosShop, seed: int, faults: Sequence[type[Fault]]) -> Run:
             load.told.see(shop.ledgers)
             fault.begin()
             struck[kind.__name__] += 1
-            load.told.faults += 1
+            load.told.faults = 1 + (load.told.faults or 0)
             load.await_answers(ANSWERED)
             _pass(shop, load, fault.lasts)
             fault.end()

@@ -40,8 +40,7 @@ def _points(page: Path) -> bool:
 
 
 def come_back(shop: GoingLive, *, whole: bool) -> None:
-    """Type setup again, and rotate the processor's key; in the `whole`, do what each page asks for. Then sell."""
-    set_up_again(shop)
+    """Rotate the processor's key; in the `whole`, do what each page asks for. Then sell."""
     move_the_private_listener(shop)
     rotate(shop, "processor_api_key", vendors.next_restricted("live"))
     if whole:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rehearsal.afterwards import come_back
+from tests.rehearsal.afterwards import come_back, set_up_again
 from tests.rehearsal.going_live import BY_HAND, PAGE, rehearsal
 from tests.rehearsal.page import Typed, pieces
 from tests.support.soak import SOAKING
@@ -24,6 +24,7 @@ def test_go_live_on_this_debian(tmp_path: Path) -> None:
         pytest.skip(why)
     with rehearsal(Path("/"), tmp_path / "offered", installed=True) as going_live:
         _ = going_live.set_up()
+        set_up_again(going_live)
         come_back(going_live, whole=SOAKING)
         going_live.after_all()
 
@@ -38,6 +39,7 @@ def test_go_live_on_a_fresh_debian(tmp_path: Path, page: Path, capsys: pytest.Ca
         took = ""
         if page == PAGE:
             took = going_live.set_up()
+            set_up_again(going_live)
         else:
             going_live.to_the_end()
         come_back(going_live, whole=True)

@@ -113,7 +113,10 @@ async def test_a_database_whose_clock_jumps(jump: timedelta) -> None:
     )
     a.ahead = b.ahead = timedelta(0)
     await site.goes_on(OVER_AFTER + SILENT)
-    assert (await site.desk.told(), await a.broken()) == (["Broken: database clock", "Works again: database clock"], [])
+    assert (await site.desk.told(), await a.broken()) == (
+        ["Broken: database clock", "Works again: database clock"],
+        [],
+    )
 
 
 async def test_a_database_whose_clock_drifts() -> None:
