@@ -87,6 +87,11 @@ class Node(Record):
     def is_live(self, now: datetime) -> bool:
         return not self.stopped and not self.is_silent(now)
 
+    @property
+    def is_apart(self) -> bool:
+        """Whether its clock and the store's differ by more than they may."""
+        return abs(self.ahead) > MOST_APART.total_seconds()
+
     def state(self, now: datetime) -> str:
         """Return how it is, in words."""
         if self.stopped or self.is_silent(now):
@@ -165,8 +170,7 @@ class Nodes:
 
     def holding_another(self, name: str, digest: str) -> tuple[str, ...]:
         """Return the other nodes that run with another value of what they should have in common."""
-        running = [one for one in self.others if one.is_live(self.now())]
-        digests = {one.name: one.common[name] for one in running if name in one.common}
+        digests = {one.name: one.common[name] for one in self._live_others() if name in one.common}
         return tuple(node for node, theirs in digests.items() if theirs != digest[: len(theirs) or None])
 
     def presence(self, name: str) -> Presence:
@@ -209,14 +213,14 @@ class Nodes:
     def as_wrong(self) -> list[Node]:
         """Return the other nodes whose clocks agree with this one, which is apart from the store's."""
         near = MOST_APART.total_seconds()
-        return [one for one in self._live_others() if abs(one.ahead - self._seconds) <= near < abs(one.ahead)]
+        return [one for one in self._live_others() if one.is_apart and abs(one.ahead - self._seconds) <= near]
 
     @property
     def _seconds(self) -> float:
         return self.ahead.total_seconds()
 
     def _right(self) -> list[Node]:
-        return [one for one in self._live_others() if abs(one.ahead) <= MOST_APART.total_seconds()]
+        return [one for one in self._live_others() if not one.is_apart]
 
     def _live_others(self) -> list[Node]:
         return [one for one in self.live() if one.name != self.name]

@@ -239,6 +239,7 @@ class OutageWatch:
                 frozen, last = frozen or now - last > 2 * EVERY.total_seconds(), now
         finally:
             _ = looking.cancel()
+            _ = await asyncio.wait([looking])
         return looking.result(), frozen
 
     async def _changes(self, findings: Sequence[Finding], look: CheckTime) -> list[_Change]:

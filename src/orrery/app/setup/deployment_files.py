@@ -131,7 +131,7 @@ class DeploymentFiles:
             if content is None:
                 file.unlink(missing_ok=True)
             elif not file.is_file() or content != file.read_bytes():
-                self._replace(file, content, file.stat().st_mode & 0o777 if file.is_file() else 0o600)
+                self._replace(file, content, 0o600)
                 if self.is_the_systems and file != self.settings_file:
                     self._give(file, 0o640)
 

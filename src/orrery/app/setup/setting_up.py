@@ -25,7 +25,8 @@ class SettingUp:
 
     def run(self) -> str:
         """Do every step that is not done; return the title of the one that is left, or nothing."""
-        asked = [step for step in steps() if step.each_mode or not self._live or step in self.left_out()]
+        left_out = self.left_out()
+        asked = [step for step in steps() if step.each_mode or not self._live or step in left_out]
         for number, step in enumerate(asked, 1):
             if step.name in self._remembered("done", step):
                 if other := self._answered_otherwise(step):

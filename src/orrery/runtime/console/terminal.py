@@ -32,8 +32,8 @@ def visible(text: str) -> str:
 
 
 def _as_typed(found: re.Match[str]) -> str:
-    if typed_outside():
-        return f"{found[1]}{typed_outside()} "
+    if outside := typed_outside():
+        return f"{found[1]}{outside} "
     return found[0] if found[2] else f"{found[1]}{_typed_here()} "
 
 
