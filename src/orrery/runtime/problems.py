@@ -119,7 +119,7 @@ class Problems:
         memory = self._of_store()
         known = {**self._known, **({memory.part: memory} if memory else {})}
         broken = {one.part: one for one in findings if one.state == "broken"}
-        known |= {part: known[before] for part, before in renamed(broken, known).items()}
+        known |= {part: known[before] for part, before in renamed(broken.values(), known).items()}
         causes = explaining(broken, known, self._clock.now())
         found = [self._problem(one, known, causes) for one in broken.values()]
         return sorted(found, key=lambda one: (one.acknowledged, bool(one.cause), -one.severity))
@@ -202,16 +202,9 @@ def aside_of(finding: Finding, known: Mapping[str, PartOutage], now: datetime) -
     return outage.aside(finding, now) if outage else None
 
 
-def renamed(broken: Mapping[str, Finding], known: Mapping[str, PartOutage]) -> dict[str, str]:
-    """Return the parts that are known by the name that they had while fewer nodes, or more, were there.
-
-    A part that is broken itself keeps its name.
-    """
-    new = [
-        one
-        for one in broken.values()
-        if one.node and one.part not in known and one.otherwise in known.keys() - broken
-    ]
+def renamed(broken: Iterable[Finding], known: Mapping[str, PartOutage]) -> dict[str, str]:
+    """Return the parts that are known by the name that they had while fewer nodes, or more, were there."""
+    new = [one for one in broken if one.node and one.part not in known and one.otherwise in known]
     # A release of before noted no node: what it knew of several machines becomes that of the first.
     first = {one.otherwise: one.part for one in reversed(new) if known[one.otherwise].node in ("", one.node)}
     return {part: before for before, part in first.items()}

@@ -254,7 +254,7 @@ class OutageWatch:
             except RecordUnreadable as error:
                 log.warning("the owner is not notified of this part", part=part, why=str(error))
                 _ = bad.pop(part, None)
-        formerly = renamed(bad, {part: one for part, (one, _) in known.items() if one})
+        formerly = renamed(bad.values(), {part: one for part, (one, _) in known.items() if one})
         known |= {part: known.pop(before) for part, before in formerly.items()}
         stored = {part: one for part, (one, _) in known.items() if one}
         # Until its outage is over: a part that follows from it may take longer to work again.
