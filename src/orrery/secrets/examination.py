@@ -1,6 +1,6 @@
 """What `orrery secrets check` finds about each secret. It shows no value and no length."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -110,15 +110,17 @@ class Examination:
 
     async def _examined(self, name: str, use: SecretUse, known: _Known) -> ExaminedSecret:
         mine = self._held(name)
-        remarks = [remark async for remark in self._remarks(name, use, known, mine)]
+        elsewhere = self._nodes.holding_another(name, mine or "")
+        remarks = [remark async for remark in self._remarks(name, use, known, mine, elsewhere)]
         theirs = known.service.secrets.get(name) if known.service else None
         broken = any(remark.todo for remark in remarks)
         state: ExaminedState = "broken" if broken else "ok" if mine or theirs else "off"
         in_use = mine == theirs if known.service else None
-        elsewhere = self._nodes.holding_another(name, mine or "")
         return ExaminedSecret(name, state, mine, in_use, elsewhere, known.announced.get(name), tuple(remarks))
 
-    async def _remarks(self, name: str, use: SecretUse, known: _Known, mine: str | None) -> AsyncIterator[Remark]:
+    async def _remarks(
+        self, name: str, use: SecretUse, known: _Known, mine: str | None, elsewhere: Sequence[str]
+    ) -> AsyncIterator[Remark]:
         theirs = known.service.secrets.get(name) if known.service else None
         baseline = known.baselines.get(name)
         if trouble := self._secrets.troubles.get(name):
@@ -137,8 +139,8 @@ class Examination:
                 yield remark
         if mine and known.service:
             yield _compared(mine, theirs)
-        if others := self._nodes.holding_another(name, mine or ""):
-            yield Remark(f"{' and '.join(others)} holds another value")
+        if elsewhere:
+            yield Remark(f"{' and '.join(elsewhere)} holds another value")
         if baseline and (alarm := baseline.worst()) and alarm.trouble != "restart":
             yield _alarm_remark(alarm, baseline, mine)
 
