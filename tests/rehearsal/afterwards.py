@@ -42,6 +42,7 @@ def _points(page: Path) -> bool:
 def come_back(shop: GoingLive, *, whole: bool) -> None:
     """Rotate the processor's key; in the `whole`, do what each page asks for. Then sell."""
     move_the_private_listener(shop)
+    hold_from_elsewhere(shop)
     rotate(shop, "processor_api_key", vendors.next_restricted("live"))
     if whole:
         both = (
@@ -67,6 +68,31 @@ def move_the_private_listener(shop: GoingLive) -> None:
     owner = shop.owner(shop.root)
     owner.edit("[server]\nprivate_port = 8082\n")
     owner.follow([Typed(("orrery secrets reload",)), Seen(("Taken: the settings, which differ",))])
+
+
+def hold_from_elsewhere(shop: GoingLive) -> None:
+    """Have the unit give the service a token of its own: a reload does not pretend that the file's was taken."""
+    drop_in = "/etc/systemd/system/orrery.service.d/elsewhere.conf"
+    shop.host.run(
+        f"mkdir -p {Path(drop_in).parent}; cat >{drop_in} <<'END'\n{_ELSEWHERE}END\nsystemctl daemon-reload"
+    )
+    owner = shop.owner(shop.root)
+    owner.ends = {"orrery secrets reload": 1}
+    file = "/etc/orrery/secrets/access_service_token"
+    before = shop.host.run(f"cat {file}").strip()
+    shop.host.run("sudo -u orrery orrery secrets announce access_service_token --reason 'a new one'")
+    shop.host.write(file, "of-the-file-and-of-nothing-else\n")
+    owner.follow([Typed(("orrery secrets reload",)), Seen(("does not hold what is there: access_service_token",))])
+    shop.host.run(f"rm {drop_in}; systemctl daemon-reload")
+    shop.host.write(file, f"{before}\n")
+    owner.ends = {}
+    owner.follow([Typed(("orrery secrets reload",)), Seen(("Taken: access_service_token.",))])
+
+
+_ELSEWHERE = """\
+[Service]
+Environment=ORRERY_ACCESS_SERVICE_TOKEN=of-the-unit-and-of-no-file
+"""
 
 
 def rotate(shop: GoingLive, name: str, value: str) -> None:
