@@ -56,7 +56,7 @@ def test_a_full_disk_delays_no_push(machine: Machine) -> None:
     gateway.await_answer()
     gateway.is_steady_after(6)
     eventually(gateway.settled)
-    machine.run(f"mount -t tmpfs -o size=8k tmpfs {gateway.state} && mkdir {gateway.state}/outbox")
+    machine.run(f"mount -t tmpfs -o size=8k tmpfs {gateway.state} && mkdir -p {gateway.state}/outbox")
     machine.run(f"cat /dev/zero > {gateway.state}/log 2>&1 || touch /run/full; systemctl stop full.service")
     eventually(gateway.has_pushed(1))
     eventually(gateway.settled)
